@@ -1,0 +1,42 @@
+"""The expression language of rules: text -> tree -> checked -> closure. Knows text and types, nothing of failures.
+
+node = parse('status == 403 and text has any @quota')
+problems = check(node, environment, lists, Type.BOOL)
+test = compile(node, environment, lists)
+test(subject)
+"""
+
+from . import path
+from .check import check
+from .clock import Clock
+from .compile import compile
+from .duration import duration, spell
+from .errors import DslError
+from .fold import fold
+from .format import source
+from .needs import needs
+from .nodes import Node, Span, conjuncts, markers
+from .parser import parse
+from .types import Environment, Field, Keyed, Type
+
+__all__ = [
+    "Clock",
+    "DslError",
+    "Environment",
+    "Field",
+    "Keyed",
+    "Node",
+    "Span",
+    "Type",
+    "check",
+    "compile",
+    "conjuncts",
+    "duration",
+    "fold",
+    "markers",
+    "needs",
+    "parse",
+    "path",
+    "source",
+    "spell",
+]

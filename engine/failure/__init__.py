@@ -1,0 +1,1 @@
+"""From bytes to what they say: decoding, envelopes, events, stated times."""

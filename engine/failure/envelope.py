@@ -1,0 +1,190 @@
+"""How errors are written, as data: where they stand in JSON, what their keys say, what makes a 200 a failure.
+
+The `envelopes` section of a policy is compiled once into `Envelopes`. `fails` and `finish` judge a document that came
+with a 200, `read` takes an error apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import re2
+
+from .account import CODE, MESSAGE, STATUS, TYPE, WITHIN, Account, Echo, Role, take_apart
+from .answer import has_content
+from .shape import Ending, Shape, compile_alarm, compile_finish, compile_shapes, compile_words, substantive
+from .unwrap import Unwrapper
+
+HEADER_ROLES = ("code", "type")
+MOST_ITEMS = 64  # of a document that is a list
+
+Roles = Mapping[str, int]  # key -> what it says, the flags of `Role`
+
+
+@dataclass(frozen=True, slots=True)
+class Envelopes:
+    """The compiled section. Immutable; shared by every reading under one policy."""
+
+    roles: Roles
+    headers: Mapping[str, str]
+    silent: frozenset[str]  # codes and types that say nothing, or that all is well
+    answers: frozenset[str]
+    shapes: Mapping[str, tuple[Shape, ...]]
+    finishes: Mapping[str, tuple[Shape, ...]]
+    error_events: frozenset[str]
+    statuses: Mapping[str, int]
+    unwrapper: Unwrapper
+    _bare_type: Any
+    _alarm: Any
+
+    def fails(self, document: Any) -> bool:
+        """Whether a document that came with a 200 is an error all the same."""
+        return any(map(self._fails, _objects(document)))
+
+    def finish(self, document: Any, spoken: bool = False) -> Ending | None:
+        """How an answer, or an event, says that it ended badly; None where it does not. `spoken`: content came before."""
+        for item in _objects(document):
+            for key in item:
+                for shape in self.finishes.get(key, ()):
+                    word = shape.word(item)
+                    if word is not None and not (shape.empty and (spoken or has_content(document))):
+                        return Ending(word, shape.status)
+        return None
+
+    def suspicious(self, body: bytes) -> bool:
+        """Whether a 200's decoded body could be a failure: cheap, False for nearly every healthy answer, and never
+        False where `fails` or `finish` would say otherwise."""
+        return self._alarm.search(body) is not None
+
+    def read(self, document: Any, text: str = "", echo: Echo | None = None) -> Account:
+        """What an error says: a parsed document, or a text where `document` is `literal.MISSING`.
+
+        An object inside a message that `echo` knows from the request is not taken for an error.
+        """
+        return take_apart(self, document, text, echo)
+
+    def inner_status(self, account: Account) -> int | None:
+        """The status named by the innermost layer that names one, by itself or in the words around it."""
+        for depth in range(len(account.layers) - 1, -1, -1):
+            layer = account.layers[depth]
+            for words in layer.messages:  # what a server says of the one behind it
+                status = self.unwrapper.status(words)
+                if status is not None:
+                    return status
+            if depth and layer.status is not None:
+                return layer.status
+            for words in layer.leads:
+                status = self.unwrapper.status(words)
+                if status is not None:
+                    return status
+        return None
+
+    def mapped(self, words: Iterable[str]) -> int | None:
+        """The status that the first of these codes or types stands for."""
+        for word in words:
+            status = self.statuses.get(squashed(word))
+            if status is not None:
+                return status
+        return None
+
+    def bare(self, word: str) -> str:
+        """A type without its name space and its address."""
+        found = self._bare_type.match(word) if "#" in word or ":" in word else None
+        return found.group(1) if found else word
+
+    def _fails(self, document: dict[str, Any]) -> bool:
+        for key in document:
+            for shape in self.shapes.get(key, ()):
+                if shape.holds(document) and self._applies(shape, document):
+                    return True
+        return self.unwrapper.content(document) is not None
+
+    def _applies(self, shape: Shape, document: dict[str, Any]) -> bool:
+        if shape.unless_answer and any(substantive(document.get(key)) for key in self.answers):
+            return False
+        return not shape.beside_text or any(
+            isinstance(value, str) and value.strip() and self.roles.get(key, 0) & MESSAGE
+            for key, value in document.items()
+        )
+
+
+def _objects(document: Any) -> Iterable[dict[str, Any]]:
+    if isinstance(document, dict):
+        return (document,)
+    return (item for item in document[:MOST_ITEMS] if isinstance(item, dict)) if isinstance(document, list) else ()
+
+
+def strength(roles: Roles, document: Any) -> int:
+    """How surely an object is an account of an error: 0 it is not, 1 it only has words, 2 it is."""
+    if isinstance(document, list):
+        return max((strength(roles, item) for item in document[:4] if isinstance(item, dict)), default=0)
+    if not isinstance(document, dict):
+        return 0
+    words = named = False
+    for key, value in document.items():
+        known = roles.get(key)
+        if known is None or not substantive(value):
+            continue
+        if known & WITHIN and key.lower() in ("error", "errors"):
+            return 2
+        words = words or bool(known & MESSAGE)
+        named = named or bool(known & (CODE | TYPE | STATUS))
+    return (2 if named else 1) if words else 0
+
+
+_JOINTS = str.maketrans("", "", "_-. ")
+
+
+def squashed(word: str) -> str:
+    """A code or type as the `statuses` table compares it: `RESOURCE_EXHAUSTED` and `resource-exhausted` are one."""
+    return word.casefold().translate(_JOINTS)
+
+
+def compile_envelopes(data: Mapping[str, Any]) -> Envelopes:
+    """The `envelopes` section of a policy, compiled. Raises ValueError saying which entry cannot be used."""
+    roles = _roles(data.get("fields", {}))
+    fine = compile_words(data.get("fine", ()))
+    shapes = compile_shapes(data.get("shapes", ()), fine)
+    finishes = compile_finish(data.get("finish", ()))
+    unwrapper = Unwrapper(data.get("unwrap", ()), partial(strength, roles))
+    headers = {name.lower(): role for name, role in data.get("headers", {}).items()}
+    for name, role in headers.items():
+        if role not in HEADER_ROLES:
+            raise ValueError(f"envelopes: header `{name}` must be one of {', '.join(HEADER_ROLES)}")
+    every = chain(*shapes.values(), *finishes.values())
+    return Envelopes(
+        roles=roles,
+        headers=headers,
+        silent=compile_words(data.get("blank", ())) | fine | {""},
+        answers=frozenset(data.get("answers", ())),
+        shapes=shapes,
+        finishes=finishes,
+        error_events=frozenset(data.get("error_events", ("error",))),
+        statuses={squashed(str(word)): status for word, status in data.get("statuses", {}).items()},
+        unwrapper=unwrapper,
+        _bare_type=_regex("bare_type", data.get("bare_type", "(.+)")),
+        _alarm=_regex("shapes", compile_alarm(every, unwrapper.content_literals()).encode("latin-1")),
+    )
+
+
+def _roles(fields: Mapping[str, Iterable[str]]) -> Roles:
+    roles: dict[str, int] = {}
+    for name, keys in fields.items():
+        if name.upper() not in Role.__members__:
+            raise ValueError(f"envelopes: `{name}` is none of {', '.join(Role.__members__).lower()}")
+        for key in keys:
+            roles[key] = roles.get(key, 0) | Role[name.upper()].value
+    return roles
+
+
+def _regex(name: str, pattern: str | bytes) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        raise ValueError(f"envelopes: `{name}` does not compile: {error}") from None

@@ -1,0 +1,358 @@
+"""What a failure says: decoded, taken apart, compared with the request. Lazy, and the subject of every expression.
+
+Nothing here decides what a failure means; it only answers questions about it, each at most once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from faultwise.dsl import fold
+
+from . import echo
+from .account import Account, Layer
+from .decode import Content, cleaned, content, unescaped
+from .envelope import Envelopes
+from .lazy import lazy
+from .literal import MISSING, parse, texts
+from .record import BODY_LIMIT, REQUEST_LIMIT, Failure
+from .seen import Seen, see, see_frames
+from .stated import Stated, find_stated
+
+if TYPE_CHECKING:
+    from faultwise.engine.policy.model import Provider
+
+
+TEXT_LIMIT = 32 * 1024  # characters of `text`
+MOST_LEAVES = 24  # texts taken from JSON of no known shape
+LONGEST_LEAF = 500
+DEEPEST_LEAF = 6
+FRAMES = "application/vnd.amazon.eventstream"
+
+_NOTHING = Account((), (), (), (), (), (), (Layer(),))
+
+
+class Nature(NamedTuple):
+    """Whether it is a failure at all, where it showed, and what it counts as."""
+
+    is_error: bool
+    phase: str
+    kind: str | None
+    status: int | None
+
+
+class Reading:
+    """One failure, read. Properties are computed when they are asked for, and kept."""
+
+    def __init__(self, failure: Failure, envelopes: Envelopes, declared: Provider | None = None) -> None:
+        self.failure = failure
+        self.envelopes = envelopes
+        self.declared = declared  # what the provider's file says
+        self.provider = failure.provider
+        self.connection = failure.connection
+        self.model = failure.model
+        self.host = failure.host
+        self.egress = failure.egress
+        self.wire = failure.wire
+        self.auth = failure.auth  # None: as the provider's file says
+        self.attempt = failure.attempt
+        self.now = failure.now
+        self.headers = failure.headers
+        self.upstream_status = failure.status
+
+    def at(self, status: int) -> Reading:
+        """The same failure under a restated status. What was computed stays."""
+        other = Reading.__new__(Reading)
+        other.__dict__.update(self.__dict__)
+        other.__dict__["status"] = status
+        return other
+
+    # --- what it is
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it is a failure: False for a 200 that is fine."""
+        return self._nature.is_error
+
+    @property
+    def phase(self) -> str:
+        """Where the failure showed."""
+        return self._nature.phase
+
+    @property
+    def kind(self) -> str | None:
+        """What went wrong in transport, or here."""
+        return self._nature.kind
+
+    @lazy
+    def status(self) -> int | None:
+        """The effective status; None for transport and local failures."""
+        return self._nature.status
+
+    @property
+    def key(self) -> int | str | None:
+        """What rules are looked up by: the effective status, or the kind."""
+        return self.kind if self.status is None else self.status
+
+    @lazy
+    def _refused(self) -> bool:
+        """Whether the status on the wire is an error."""
+        status = self.failure.status
+        return status is not None and not 200 <= status < 400
+
+    @lazy
+    def _nature(self) -> Nature:
+        failure = self.failure
+        if failure.phase in ("transport", "local"):
+            return Nature(True, failure.phase, failure.kind, None)
+        if self._refused:
+            return Nature(True, failure.phase, failure.kind, failure.status)
+        seen = self._seen
+        if not seen.failed and seen.ending is None:
+            if self.content.encoding_broken:
+                return Nature(True, "transport", "bad_encoding", None)
+            return Nature(False, failure.phase, failure.kind, failure.status)
+        return Nature(True, self._shown(seen), failure.kind, self._stands_for(seen))
+
+    def _shown(self, seen: Seen) -> str:
+        """The phase of a failure that came with a 200."""
+        if seen.ending is not None:
+            return "finish"
+        if self.failure.phase != "response":
+            return self.failure.phase
+        if not seen.stream:
+            return "body"
+        return "stream" if seen.spoken else "stream_start"
+
+    def _stands_for(self, seen: Seen) -> int:
+        """The status of an error in a 200: its own number, or what its words stand for, or the wire's.
+
+        Where a gateway names none, the server behind it is believed before the gateway's words.
+        """
+        account, envelopes = self._account, self.envelopes
+        words = account.codes + account.types
+        return (
+            account.own
+            or (len(account.layers) > 1 and envelopes.inner_status(account))
+            or envelopes.mapped(words)
+            or (seen.ending.status if seen.ending else None)
+            or envelopes.inner_status(account)
+            or 200
+        )
+
+    # --- what it says
+
+    @lazy
+    def content(self) -> Content:
+        """The body as text."""
+        return content(self.failure.body, self.failure.headers)
+
+    @property
+    def body(self) -> str:
+        """The decoded body."""
+        return self.content.text
+
+    @property
+    def html(self) -> bool:
+        """Whether the body is a page."""
+        return self.content.html
+
+    @property
+    def title(self) -> str | None:
+        """The title of the page."""
+        return self.content.title
+
+    @property
+    def json(self) -> Any:
+        """The JSON that was read: the body's, or the failing event's. None where there is none."""
+        return None if self._seen.document is MISSING else self._seen.document
+
+    @property
+    def documents(self) -> tuple[Any, ...]:
+        """`json`, then the JSON found inside it, from the outside in."""
+        return self._account.documents or (() if self._seen.document is MISSING else (self._seen.document,))
+
+    @property
+    def message(self) -> tuple[str, ...]:
+        """The messages, innermost first, without those that only wrap another."""
+        return self._account.messages
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The codes, innermost first."""
+        return self._account.codes
+
+    @property
+    def type(self) -> tuple[str, ...]:
+        """The types, innermost first."""
+        return self._account.types
+
+    @property
+    def param(self) -> tuple[str, ...]:
+        """The parameters complained about, innermost first."""
+        return self._account.params
+
+    @property
+    def outer(self) -> tuple[str, ...]:
+        """What the gateways in front of the server that failed said, outermost first."""
+        return self._account.outer
+
+    @lazy
+    def inner_status(self) -> int | None:
+        """The status the innermost layer names, where a gateway relays another server's error."""
+        return self.envelopes.inner_status(self._account)
+
+    @lazy
+    def code_folded(self) -> tuple[str, ...]:
+        """The codes, folded."""
+        return tuple(map(fold, self.code))
+
+    @lazy
+    def type_folded(self) -> tuple[str, ...]:
+        """The types, folded."""
+        return tuple(map(fold, self.type))
+
+    @lazy
+    def param_folded(self) -> tuple[str, ...]:
+        """The parameters, folded."""
+        return tuple(map(fold, self.param))
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Codes and types, folded."""
+        return self.code_folded + self.type_folded
+
+    @lazy
+    def terse(self) -> str:
+        """Codes and types, folded, a line each: what `text` is without prose."""
+        return "\n".join(self.tokens)
+
+    @property
+    def terse_raw(self) -> str:
+        """Codes and types, as sent, a line each."""
+        return "\n".join(self.code + self.type)
+
+    @lazy
+    def message_folded(self) -> tuple[str, ...]:
+        """The messages, folded, at most `TEXT_LIMIT` characters together."""
+        return _folded(self.message)
+
+    @lazy
+    def text(self) -> str:
+        """Codes, types, params and messages, folded, a line each: no folded marker spans two."""
+        return "\n".join(self.tokens + self.param_folded + self.message_folded)[:TEXT_LIMIT]
+
+    @property
+    def text_raw(self) -> str:
+        """Codes, types, params and messages, as sent, a line each."""
+        return "\n".join(self.code + self.type + self.param + self.message)[:TEXT_LIMIT]
+
+    @lazy
+    def body_folded(self) -> str:
+        """The body, escapes undone, folded."""
+        return fold(unescaped(self.body))
+
+    @lazy
+    def stated(self) -> Stated | None:
+        """What the upstream says about time."""
+        return find_stated(self)
+
+    # --- against the request
+
+    @lazy
+    def request_text(self) -> str:
+        """What the client sent, folded, for the echo guard."""
+        return echo.request_text(self.failure.request)
+
+    @lazy
+    def request(self) -> Any:
+        """The client's request as JSON; None where it is none."""
+        if not self.failure.request:
+            return None
+        value = parse(self.failure.request[:REQUEST_LIMIT].decode("utf-8", "replace"))
+        return None if value is MISSING else value
+
+    def has_text(self, marker: str) -> bool:
+        """Whether `text` holds a folded marker: in a code, type or param, or in a message and not as an echo."""
+        if marker not in self.text:
+            return False
+        if not self.failure.request:
+            return True
+        return any(marker in word for word in self.tokens + self.param_folded) or self.has_message(marker)
+
+    def has_message(self, marker: str) -> bool:
+        """Whether a message holds a folded marker, and not as an echo."""
+        return self._holds(self.message_folded, marker)
+
+    def has_outer(self, marker: str) -> bool:
+        """Whether an outer message holds a folded marker, and not as an echo."""
+        return self._holds(_folded(self.outer), marker)
+
+    def has_body(self, marker: str) -> bool:
+        """Whether the body holds a folded marker, and not as an echo."""
+        return marker in self.body_folded and not self.echoed(marker, self.body_folded)
+
+    def echoed(self, marker: str, text: str) -> bool:
+        """Whether a folded text has a folded marker from the request only."""
+        return bool(self.failure.request) and echo.echoed(marker, text, self.request_text)
+
+    # --- how it is found
+
+    def _holds(self, texts: tuple[str, ...], marker: str) -> bool:
+        return any(marker in text and not self.echoed(marker, text) for text in texts)
+
+    @lazy
+    def _seen(self) -> Seen:
+        kind = self.headers.get("content-type", "") or ""
+        if kind.startswith(FRAMES):
+            return see_frames(self.failure.body[:BODY_LIMIT], FRAMES, self.envelopes)
+        return see(self.content, self.headers, self.envelopes, self._refused)
+
+    @lazy
+    def _account(self) -> Account:
+        """What the error says; nothing where there is none, or where the body is part of an answer."""
+        seen = self._seen
+        if not (self._refused or seen.failed or seen.ending is not None):
+            return _NOTHING
+        account = self.envelopes.read(seen.document, seen.text, self._in_request if self.failure.request else None)
+        if self.content.title or seen.ending is not None or len(self.headers):
+            account = self._with_more(account, seen)
+        if account.messages or account.codes or account.types or seen.document is MISSING or seen.stream:
+            return account
+        leaves = (
+            unescaped(cleaned(text[:LONGEST_LEAF])) for text in islice(texts(seen.document, DEEPEST_LEAF), MOST_LEAVES)
+        )
+        return replace(account, messages=tuple(dict.fromkeys(text.strip() for text in leaves if text.strip())))
+
+    def _with_more(self, account: Account, seen: Seen) -> Account:
+        """What stands outside the error object: the page's title, how the answer ended, headers."""
+        messages, codes, types = account.messages, list(account.codes), list(account.types)
+        if self.title and self.title not in messages:
+            messages = (self.title, *messages)
+        if seen.ending is not None:
+            types.insert(0, seen.ending.word)
+        for name, role in self.envelopes.headers.items():
+            for value in self.headers.all(name):
+                word = self.envelopes.bare(cleaned(value.strip())[:LONGEST_LEAF])
+                (codes if role == "code" else types).append(word)
+        return replace(account, messages=messages, codes=tuple(dict.fromkeys(codes)), types=tuple(dict.fromkeys(types)))
+
+    def _in_request(self, text: str) -> bool:
+        return echo.quoted(text, self.request_text)
+
+
+def _folded(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The texts, folded, at most `TEXT_LIMIT` characters together."""
+    left = TEXT_LIMIT
+    folded = []
+    for text in texts:
+        folded.append(fold(text)[:left])
+        left -= len(folded[-1])
+    return tuple(folded)
+
+
+def read(failure: Failure, envelopes: Envelopes, provider: Provider | None = None) -> Reading:
+    """The reading of a failure. Costs nothing until something is asked."""
+    return Reading(failure, envelopes, provider)

@@ -1,0 +1,214 @@
+"""What stands inside a message: the error of the server behind, in a gateway's words around it.
+
+The gateways' words are data (`unwrap` of the envelopes): this module knows how to look, not what for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import re2
+
+from .decode import cleaned
+from .literal import MISSING, embedded, parse
+
+LONGEST_PATTERN = 500  # characters
+LONGEST_TEXT = 16 * 1024  # characters of a message that are looked through
+GROUPS = frozenset({"status", "code", "message"})
+
+_ESCAPED = frozenset("\"\\/<>&'")  # what JSON encoders may write as an escape
+
+Strength = Callable[[Any], int]  # of an object as an account of an error: 0 none, 1 only words, 2 certain
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """One thing found inside a message: an object, or words. `lead` is what stands before an object."""
+
+    message: str | None = None
+    document: Any = MISSING
+    source: str = ""
+    status: int | None = None
+    code: str | None = None
+    lead: str = ""
+    whole: bool = False  # nothing else stands in the message
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One gateway's words. Without a `message` group it only tells a status."""
+
+    id: str
+    pattern: Any
+    words: bool  # whether it has a group `message`
+    group: int  # the number of the group `status`; 0: it has none
+    holds: tuple[str, ...] = ()
+    first: str = ""
+    content: tuple[tuple[str, ...], ...] = ()
+
+    def may(self, text: str) -> bool:
+        """Whether trying the pattern can be worth it: cheap, and never False for a text that matches."""
+        if self.first and text[:1] not in self.first:
+            return False
+        return not self.holds or any(word in text for word in self.holds)
+
+    def match(self, text: str) -> dict[str, str] | None:
+        """The groups of the last match in the text, those that took part."""
+        last = None
+        for found in self.pattern.finditer(text):
+            last = found
+        if last is None:
+            return None
+        return {name: value for name, value in last.groupdict().items() if value}
+
+
+class Unwrapper:
+    """The declared steps, compiled. Raises ValueError, naming the step, for one that cannot be."""
+
+    __slots__ = ("_answers", "_content", "_first", "_held", "_open", "_statuses", "_steps", "_strength")
+
+    def __init__(self, steps: Iterable[Mapping[str, Any]], strength: Strength) -> None:
+        compiled = [_step(step) for step in steps]
+        self._steps = tuple(step for step in compiled if step.words)
+        self._statuses = tuple(step for step in compiled if not step.words)
+        self._content = tuple((path, step) for step in compiled for path in step.content)
+        self._answers = frozenset(path[0] for path, _ in self._content)
+        self._strength = strength
+        # By what a text must have for a step to be worth trying: most messages have nothing of the kind.
+        self._open = frozenset(step for step in self._steps if not step.first and not step.holds)
+        self._first: dict[str, list[Step]] = {}
+        self._held: dict[str, list[Step]] = {}
+        for step in self._steps:
+            for mark in step.first:
+                self._first.setdefault(mark, []).append(step)
+            for word in () if step.first else step.holds:
+                self._held.setdefault(word, []).append(step)
+
+    def inside(self, text: str) -> list[Inner]:
+        """What stands inside a message, in order; nothing where it only speaks for itself."""
+        text = text[:LONGEST_TEXT]
+        if "{" in text or text[:1] == '"':
+            found = self._objects(text)
+            if found:
+                return found
+        for step in self._likely(text):
+            if groups := step.match(text):
+                status = groups.get("status")
+                return [Inner(groups.get("message"), status=int(status) if status else None, code=groups.get("code"))]
+        return []
+
+    def _likely(self, text: str) -> Iterable[Step]:
+        """The steps that may match, in order."""
+        found = set(self._open)
+        found.update(self._first.get(text[:1], ()))
+        for word, steps in self._held.items():
+            if word in text:
+                found.update(steps)
+        if len(found) < 2:
+            return found
+        return (step for step in self._steps if step in found and step.may(text))
+
+    def status(self, text: str) -> int | None:
+        """The last status that a gateway's words name in a text."""
+        text = text[-LONGEST_TEXT:]
+        best: tuple[int, int] | None = None
+        for step in (*self._statuses, *self._steps):
+            if not step.may(text):
+                continue
+            for found in step.pattern.finditer(text) if step.group else ():
+                at = found.start(step.group)
+                if at >= 0 and (best is None or at > best[0]):
+                    best = at, int(found.group(step.group))
+        return best[1] if best else None
+
+    def content(self, document: Any) -> Inner | None:
+        """The error that is the whole of an answer, where a step says that it may be."""
+        if not isinstance(document, dict) or self._answers.isdisjoint(document):
+            return None
+        for path, step in self._content:
+            text = _only_text(document, path)
+            if text is None or not step.may(text):
+                continue
+            found = step.pattern.fullmatch(cleaned(text).strip())
+            if found is None:
+                continue
+            message = found.group("message")
+            if not message.startswith("{") or self._strength(parse(message)):
+                status = found.group("status")
+                return Inner(message, status=int(status) if status else None)
+        return None
+
+    def content_literals(self) -> list[str]:
+        """Literals of which an answer that is an error holds one; the empty one, which all hold, where a step has none."""
+        steps = {step.id: step for _, step in self._content}.values()
+        return [
+            word if word.isascii() and word.isprintable() and not set(word) & _ESCAPED else ""
+            for step in steps
+            for word in step.holds or ("",)
+        ]
+
+    def _objects(self, text: str) -> list[Inner]:
+        stripped = text.strip()
+        if stripped[:1] == '"':
+            value = parse(stripped)
+            return [Inner(value, whole=True)] if isinstance(value, str) and value != text else []
+        if stripped[:1] in ("{", "["):
+            value = parse(stripped)
+            if value is not MISSING:
+                return [Inner(document=value, source=stripped, whole=True)] if self._strength(value) else []
+        found = []
+        end = 0
+        for item in embedded(text):
+            lead = text[end : item.start]
+            strength = self._strength(item.value)
+            if strength == 2 or strength == 1 and self._announced(lead):
+                found.append(Inner(document=item.value, source=text[item.start : item.end], lead=lead))
+                end = item.end
+        return found
+
+    def _announced(self, lead: str) -> bool:
+        """Whether the words before an object are a gateway's, so that even bare words in it are an error."""
+        probe = lead + "?"
+        return self.status(lead) is not None or any(step.match(probe) for step in self._likely(probe))
+
+
+def _step(data: Mapping[str, Any]) -> Step:
+    name, pattern = data["id"], data["match"]
+    if len(pattern) > LONGEST_PATTERN:
+        raise ValueError(f"unwrap `{name}`: a regex of {len(pattern)} characters, more than {LONGEST_PATTERN}")
+    options = re2.Options()
+    options.dot_nl = True
+    options.log_errors = False
+    try:
+        compiled = re2.compile(pattern, options)
+    except re2.error as error:
+        raise ValueError(f"unwrap `{name}`: the regex does not compile: {error}") from None
+    groups = set(compiled.groupindex)
+    if not groups or groups - GROUPS:
+        raise ValueError(f"unwrap `{name}`: its groups must be among {', '.join(sorted(GROUPS))}")
+    if data.get("content") and not {"status", "message"} <= groups:
+        raise ValueError(f"unwrap `{name}`: a step for content needs the groups `status` and `message`")
+    return Step(
+        name,
+        compiled,
+        "message" in groups,
+        compiled.groupindex.get("status", 0),
+        tuple(data.get("holds", ())),
+        str(data.get("first", "")),
+        tuple(tuple(path.split(".")) for path in data.get("content", ())),
+    )
+
+
+def _only_text(document: Any, path: tuple[str, ...]) -> str | None:
+    """The one text at a path; a list on the way must have one item."""
+    for name in path:
+        if not isinstance(document, dict):
+            return None
+        document = document.get(name)
+        if isinstance(document, list):
+            if len(document) != 1:
+                return None
+            document = document[0]
+    return document if isinstance(document, str) else None

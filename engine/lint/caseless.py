@@ -1,0 +1,35 @@
+"""FW109: a rule that no case makes fire, or that has no near miss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from faultwise.engine.cases import run_cases
+from faultwise.engine.problem import Problem
+
+from .catalogue import Catalogue
+
+CODE = "FW109"
+
+
+def check(written: Catalogue) -> Iterator[Problem]:
+    """A rule without a case is a guess; one without a near miss may be true of everything."""
+    fired = {
+        rule
+        for result in run_cases(written.policy)
+        if result.ok and result.verdict is not None
+        for rule in (result.verdict.rule, result.verdict.restated_by)
+    }
+    missed: set[str] = set()
+    for case in written.policy.cases:
+        named = case.data.get("expect", {}).get("not_rule", ())
+        missed.update([named] if isinstance(named, str) else named)
+    for rule in written.rules:
+        if rule.data.get("mode") == "shadow":
+            continue
+        if rule.id not in fired:
+            hint = f"add a case with `expect: {{{'restated_by' if rule.restates else 'rule'}: {rule.id}}}`"
+            yield rule.warning(("id",), CODE, f"no case makes `{rule.id}` fire", hint)
+        if rule.id not in missed:
+            hint = f"add a failure that is nearly the same, with `expect: {{not_rule: {rule.id}}}`"
+            yield rule.warning(("id",), CODE, f"`{rule.id}` has no near miss", hint)

@@ -1,0 +1,1 @@
+"""From rule files to an indexed policy, or every problem in them."""

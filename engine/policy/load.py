@@ -1,0 +1,119 @@
+"""From rule files to a policy, or every problem in them.
+
+    files -> parsed (form held against the schemas) -> merged (overlays, bases) -> compiled -> Policy
+
+Nothing is half-loaded: a single error anywhere, and there is no policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, MutableMapping
+from hashlib import sha256
+
+from faultwise.engine.failure.envelope import compile_envelopes
+from faultwise.engine.problem import PolicyError, Problem
+from .build import Builder
+from .digest import digest
+from .model import Clock, Provider, Restatement, Rule
+from .overlay import Draft, merge_general, merge_policy, merge_providers
+from .parsed import Entry, Parsed, parse
+from .policy import Policy
+from .source import SourceFile, Sources
+from .vocabulary import build_vocabulary
+
+Memo = MutableMapping[bytes, tuple[Parsed | None, tuple[Problem, ...]]]
+
+
+def load(sources: Sources, memo: Memo | None = None) -> Policy:
+    """Compile a snapshot of rule files. `memo` spares unchanged files their parsing on the next load.
+
+    Raises `PolicyError` with every problem found.
+    """
+    files, problems = _parse(sources.files, memo if memo is not None else {})
+    of_kind = {
+        kind: tuple(one for one in files if one.kind == kind) for kind in ("policy", "provider", "rules", "cases")
+    }
+    merged = merge_policy(of_kind["policy"])
+    vocabulary, found = build_vocabulary(merged, of_kind["policy"])
+    problems += found
+    drafts, found = merge_providers(of_kind["provider"])
+    problems += found
+    general = merge_general(of_kind["rules"])
+    problems += _duplicates(files)
+    builder = Builder(vocabulary.reasons, vocabulary.markers, vocabulary.allowlists)
+    providers = {draft.name: _provider(draft, builder) for draft in drafts.values()}
+    rules = [builder.rule(entry, layer, None) for entry, layer in general]
+    problems += builder.problems
+    errors = dict.fromkeys(problem for problem in problems if problem.severity == "error")
+    if errors:
+        raise PolicyError(errors)
+    return Policy(
+        digest=digest((parsed.shipped, parsed.data) for parsed in files),
+        files=tuple(file.name for file in sources.files),
+        reasons=vocabulary.reasons,
+        terminals=vocabulary.terminals,
+        allowlists=vocabulary.allowlists,
+        caps=vocabulary.caps,
+        profiles=vocabulary.profiles,
+        markers=vocabulary.markers,
+        envelopes=compile_envelopes(merged.get("envelopes", {})),
+        providers={name.lower(): one for one in providers.values() for name in (one.name, *one.aliases)},
+        general=_live(rules),
+        defaults=vocabulary.defaults,
+        cases=tuple(case for parsed in files for case in parsed.entries("cases")),
+    )
+
+
+def _parse(files: Iterable[SourceFile], memo: Memo) -> tuple[list[Parsed], list[Problem]]:
+    parsed: list[Parsed] = []
+    problems: list[Problem] = []
+    for file in files:
+        key = sha256(f"{file.rank}\0{file.name}\0".encode() + file.data).digest()
+        if key not in memo:
+            memo[key] = parse(file)
+        one, found = memo[key]
+        problems += found
+        parsed += () if one is None else (one,)
+    return parsed, problems
+
+
+def _provider(draft: Draft, builder: Builder) -> Provider:
+    facts = draft.facts
+    reset = facts.get("reset")
+    clock = None
+    if reset is not None:
+        hour, minute = map(int, reset["at"].split(":"))
+        clock = Clock(hour, minute, reset["zone"])
+    restatements: list[Restatement | None] = [
+        builder.restatement(entry, layer, draft.name) for entry, layer in draft.restatements
+    ]
+    return Provider(
+        name=draft.name,
+        aliases=tuple(dict.fromkeys(draft.aliases)),
+        auth=facts.get("auth", "api_key"),
+        quota_unit=facts.get("quota_unit", "connection"),
+        families={name: tuple(patterns) for name, patterns in facts.get("families", {}).items()},
+        family=facts.get("family"),
+        reset=clock,
+        stated=facts.get("stated", {}),
+        restatements=tuple(one for one in restatements if one is not None),
+        rules=_live(builder.rule(entry, layer, draft.name) for entry, layer in draft.rules),
+    )
+
+
+def _live(rules: Iterable[Rule | None]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules if rule is not None and rule.mode == "live")
+
+
+def _duplicates(files: Iterable[Parsed]) -> list[Problem]:
+    """An id written twice in one source; between sources the later one replaces the earlier."""
+    seen: dict[tuple[int, str], Entry] = {}
+    problems = []
+    for parsed in files:
+        for kind in ("restatements", "rules"):
+            for entry in parsed.entries(kind):
+                first = seen.setdefault((parsed.rank, entry.data["id"]), entry)
+                if first is not entry:
+                    message = f"duplicate id `{entry.data['id']}`, first written at {first.origin}"
+                    problems.append(entry.problem(("id",), "FW022", message))
+    return problems

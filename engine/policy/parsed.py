@@ -1,0 +1,76 @@
+"""A rule file that has been read, and the entries in it: data that still knows where it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from faultwise.engine.problem import Problem
+from .document import Document
+from .model import Origin
+from .schema import validate
+from .source import SourceFile
+from .yaml import read
+
+KINDS = ("policy", "provider", "rules", "clients", "cases")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """One rule file whose form is right."""
+
+    name: str
+    rank: int
+    kind: str
+    document: Document
+
+    @property
+    def shipped(self) -> bool:
+        """Whether it came with the package."""
+        return self.rank == 0
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """Its content."""
+        data: Mapping[str, Any] = self.document.data
+        return data
+
+    def entries(self, key: str) -> Iterator[Entry]:
+        """The items of one of its top-level lists."""
+        for number, data in enumerate(self.data.get(key) or ()):
+            yield Entry(data, self, (key, number))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A rule, restatement or case as written."""
+
+    data: Mapping[str, Any]
+    parsed: Parsed
+    path: tuple[str | int, ...]
+
+    @property
+    def origin(self) -> Origin:
+        """Where it begins."""
+        line, column = self.parsed.document.at(self.path)
+        return Origin(self.parsed.name, line, column, self.parsed.shipped)
+
+    def problem(self, key: tuple[str | int, ...], code: str, message: str, hint: str = "", offset: int = 0) -> Problem:
+        """A finding about one of its keys, `offset` characters into the value."""
+        line, column = self.parsed.document.locate((*self.path, *key), offset)
+        return Problem(self.parsed.name, line, column, code, message, hint)
+
+
+def parse(file: SourceFile) -> tuple[Parsed | None, tuple[Problem, ...]]:
+    """Read one file and hold it against the schema of its kind; no `Parsed` where anything is wrong."""
+    document, problems = read(file.data, file.name)
+    if document is None or problems:
+        return None, problems
+    kind = document.data.get("kind") if isinstance(document.data, Mapping) else None
+    if kind not in KINDS:
+        line, column = document.at(("kind",))
+        message = "`kind` is missing" if kind is None else f"unknown kind `{kind}`"
+        return None, (Problem(file.name, line, column, "FW011", message, f"one of {', '.join(KINDS)}"),)
+    problems = validate(document, kind, file.name)
+    return (None, problems) if problems else (Parsed(file.name, file.rank, kind, document), ())

@@ -1,0 +1,80 @@
+"""Which rule files there are: one snapshot of their bytes, the shipped catalogue first, the operator's over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+
+from faultwise.engine.problem import PolicyError, Problem
+
+SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One rule file as it was read. `name` is what diagnostics print."""
+
+    name: str
+    data: bytes
+    rank: int  # of the source it came from: 0 is the shipped catalogue, a higher one lies over a lower one
+
+    @property
+    def shipped(self) -> bool:
+        """Whether it came with the package; everything else is the operator's."""
+        return self.rank == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """All rule files of one moment, in the order in which they lie over each other."""
+
+    files: tuple[SourceFile, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever a file is added, removed, renamed or edited."""
+        digest = sha256()
+        for file in self.files:
+            digest.update(f"{file.name}\0{file.rank}\0{len(file.data)}\0".encode())
+            digest.update(file.data)
+        return digest.hexdigest()
+
+
+def collect(paths: Iterable[Path | str] = (), *, shipped: bool = True) -> Sources:
+    """Read the shipped catalogue (unless left out) and then every path, a file or a directory, in the order given.
+
+    Within a directory, files are in name order. Raises `PolicyError` naming each path that cannot be read.
+    """
+    found: list[SourceFile] = []
+    problems: list[Problem] = []
+    if shipped:
+        root = shipped_root()
+        found += [SourceFile(f"rules/{path.relative_to(root)}", path.read_bytes(), 0) for path in _walk(root)]
+    for rank, given in enumerate(map(Path, paths), 1):
+        if not given.exists():
+            problems.append(Problem(str(given), 0, 0, "FW001", "no such file or directory"))
+            continue
+        for path in _walk(given) if given.is_dir() else (given,):
+            try:
+                found.append(SourceFile(str(path), path.read_bytes(), rank))
+            except OSError as error:
+                problems.append(Problem(str(path), 0, 0, "FW001", f"cannot be read: {error.strerror}"))
+    if problems:
+        raise PolicyError(problems)
+    return Sources(tuple(found))
+
+
+def shipped_root() -> Path:
+    """The folder of the shipped catalogue."""
+    return Path(str(files("faultwise") / "rules"))
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    """Rule files below a folder in name order; hidden folders aside (a mounted ConfigMap keeps its old data there)."""
+    for path in sorted(root.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+        if path.suffix in SUFFIXES and not hidden and path.is_file():
+            yield path

@@ -1,0 +1,1 @@
+"""What verdicts leave behind: locks, and the gates that read them."""

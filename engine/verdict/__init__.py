@@ -1,0 +1,1 @@
+"""From a failure and a policy to one verdict."""

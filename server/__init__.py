@@ -1,0 +1,1 @@
+"""The outer world: proxy, decision service, command line, reload."""

@@ -1,0 +1,1 @@
+"""The decision service and the operator's view."""

@@ -1,0 +1,81 @@
+"""Everything wired into one FastAPI application."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Route
+
+from .api import decisions, health, policy
+from .api.problem import http_error, refused, unexpected
+from .cell import Cell
+from .loading import Loader
+from .proxy.app import Models, Proxy
+from .proxy.body import Gone
+from .proxy.endpoint import ENDPOINTS
+from .proxy.request import Refused
+from .proxy.upstream import Make, Upstreams
+from .reload import Reloader
+
+
+def create_app(
+    cell: Cell,
+    *,
+    loader: Loader | None = None,
+    clock: Callable[[], float] = time.time,
+    draw: Callable[[], float] = random.random,
+    transport: Make | None = None,
+    token: str | None = None,
+    follow: bool = True,
+) -> FastAPI:
+    """The server around a cell.
+
+    `loader`: where changes come from; without one nothing is reloaded. `follow`: watch its files. `transport` builds the
+    client of an upstream host. `token`: the admin token, by default `FAULTWISE_ADMIN_TOKEN`.
+    """
+    upstreams = Upstreams(transport)
+    reloader = Reloader(cell, loader, clock) if loader is not None else None
+    admin = os.environ.get("FAULTWISE_ADMIN_TOKEN", "") if token is None else token
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        watch = asyncio.create_task(reloader.follow()) if reloader is not None and follow else None
+        try:
+            yield
+        finally:
+            if watch is not None:
+                watch.cancel()
+                await asyncio.gather(watch, return_exceptions=True)
+            await upstreams.aclose()
+
+    app = FastAPI(
+        title="Faultwise",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        # not ours: what is measured is said in one place, by us
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
+        exception_handlers={HTTPException: http_error, Refused: refused, Gone: _gone, Exception: unexpected},
+    )
+    routes = [
+        Route(endpoint.path, Proxy(endpoint, cell, upstreams, clock, draw), methods=["POST"]) for endpoint in ENDPOINTS
+    ]
+    # before everything else: the paths that are asked most are tried first
+    app.router.routes[:0] = [*routes, Route("/v1/models", Models(cell), methods=["GET"])]
+    app.include_router(decisions.router(cell, clock))
+    app.include_router(policy.router(cell, reloader, admin))
+    app.include_router(health.router(cell, admin, clock))
+    return app
+
+
+async def _gone(_: object, __: Exception) -> Response:
+    return Response(status_code=499)

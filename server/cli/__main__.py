@@ -1,0 +1,5 @@
+"""`python -m faultwise.server.cli`."""
+
+from . import main
+
+raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""The thin proxy: it forwards bytes and asks the engine before every fallback."""

@@ -1,0 +1,169 @@
+"""The proxied paths: one gate, one fallback path for all of them. Plain ASGI, since this is where every request goes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.types import Receive, Scope, Send
+
+from faultwise.server.cell import Cell
+
+from . import answers
+from .access import client
+from .attempt import Opened
+from .body import Gone, disconnected, whole
+from .delivery import Sent, deliver
+from .endpoint import ENDPOINTS, Endpoint
+from .outcome import Outcome, Said
+from .relay import Relay
+from .request import Pairs, Refused, read
+from .upstream import Upstreams
+
+log = logging.getLogger("faultwise.request")
+ID_BYTES = 9
+GONE = 499  # told to nobody; the log's word for a client that left
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """One proxied endpoint as an ASGI application."""
+
+    endpoint: Endpoint
+    cell: Cell
+    upstreams: Upstreams
+    clock: Callable[[], float]
+    draw: Callable[[], float]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        begun = time.perf_counter()
+        id = f"fw-{secrets.token_urlsafe(ID_BYTES)}"
+        try:
+            relay = await self._admit(id, scope, receive)
+        except Refused as refused:
+            await self._refuse(id, refused, send)
+            _line(id, self.endpoint, "-", "-", refused.status, 0, refused.code, None, begun)
+            return
+        except Gone:
+            _line(id, self.endpoint, "-", "-", GONE, 0, "client_gone", None, begun)
+            return
+        await _attended(self._serve(relay, send, begun), receive)
+
+    async def _admit(self, id: str, scope: Scope, receive: Receive) -> Relay:
+        active = self.cell.active
+        headers: Pairs = tuple(scope["headers"])
+        if len(headers) > active.settings.value("limits.headers"):
+            raise Refused(431, "the request has too many headers", "too_many_headers")
+        key = client(headers, scope["query_string"], active.settings.keys)
+        body = await whole(receive, active.settings.value("limits.body"))
+        call = read(id, self.endpoint, scope["path"], scope["query_string"], headers, body)
+        plan = active.routes.plan(call.model, self.endpoint, key)
+        return Relay(call, plan, active, self.cell.locks, self.upstreams, self.clock, self.draw)
+
+    async def _serve(self, relay: Relay, send: Send, begun: float) -> None:
+        """Run the relay and tell the client. Cancelled when the client hangs up, which touches no health."""
+        sent = Sent(GONE)
+        reason, rule, target = "client_gone", None, "-"
+        opened: Opened | None = None
+        try:
+            found = await relay.run()
+            if isinstance(found, Opened):
+                opened, target = found, found.attempt.target.label
+                sent = await deliver(found, relay, send)
+                reason = sent.verdict.reason if sent.verdict is not None else "ok"
+                rule = sent.verdict.rule if sent.verdict is not None else None
+            else:
+                await self._answer(found, relay, send)
+                sent, reason, rule = Sent(found.status), found.reason, found.rule
+        finally:
+            if opened is not None:
+                await opened.attempt.close()
+            ledger = relay.ledger
+            if target == "-" and ledger.attempted:
+                target = ledger.attempted[-1].target.label
+            model = relay.call.model
+            _line(relay.call.id, self.endpoint, model, target, sent.status, ledger.dispatched, reason, rule, begun)
+
+    async def _answer(self, outcome: Outcome, relay: Relay, send: Send) -> None:
+        body = answers.body(self.endpoint, outcome, relay.ledger, relay.call.id)
+        attempted = relay.ledger.attempted
+        target = attempted[-1].target.label if attempted else None
+        headers = answers.headers(relay.call.id, relay.ledger.dispatched, target, outcome)
+        await _send(send, outcome.status, headers, body)
+
+    async def _refuse(self, id: str, refused: Refused, send: Send) -> None:
+        outcome = Outcome(refused.status, refused.code, Said(refused.message, refused.code))
+        body = answers.body(self.endpoint, outcome, None, id)
+        await _send(send, refused.status, answers.headers(id, 0, None, outcome), body)
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """`GET /v1/models` as an ASGI application: combos, and what the connections declare."""
+
+    cell: Cell
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """List the models this key may use."""
+        active = self.cell.active
+        id = f"fw-{secrets.token_urlsafe(ID_BYTES)}"
+        try:
+            key = client(tuple(scope["headers"]), scope["query_string"], active.settings.keys)
+        except Refused as refused:
+            outcome = Outcome(refused.status, refused.code, Said(refused.message, refused.code))
+            await _send(
+                send, refused.status, answers.headers(id, 0, None), answers.body(ENDPOINTS[0], outcome, None, id)
+            )
+            return
+        listed = [
+            {"id": name, "object": "model", "created": 0, "owned_by": by} for name, by in active.routes.names(key)
+        ]
+        body = json.dumps({"object": "list", "data": listed}, ensure_ascii=False).encode()
+        await _send(send, 200, [(b"x-faultwise-request-id", id.encode())], body)
+
+
+async def _attended(work: object, receive: Receive) -> None:
+    """Do the work unless the client hangs up first; then the work is cancelled at once."""
+    task = asyncio.ensure_future(work)  # type: ignore[call-overload]  # a coroutine
+    gone = asyncio.ensure_future(disconnected(receive))
+    try:
+        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        gone.cancel()
+        if not task.done():
+            task.cancel()
+        await asyncio.gather(task, gone, return_exceptions=True)
+    if not task.cancelled() and (error := task.exception()) is not None:
+        raise error
+
+
+async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    own = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": own + headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _line(
+    id: str,
+    endpoint: Endpoint,
+    model: str,
+    target: str,
+    status: int,
+    attempts: int,
+    reason: str,
+    rule: str | None,
+    begun: float,
+) -> None:
+    """One line per request; never a credential, a prompt or an answer."""
+    if log.isEnabledFor(logging.INFO):
+        taken = (time.perf_counter() - begun) * 1000
+        log.info(
+            "request id=%s endpoint=%s model=%s target=%s status=%d attempts=%d reason=%s rule=%s ms=%.1f",
+            *(id, endpoint.name, json.dumps(model), json.dumps(target), status, attempts, reason, rule or "-", taken),
+        )

@@ -1,0 +1,104 @@
+"""From the model a client asks for to the targets that are tried, in order. Connections are resolved here, before any
+gate, so that one account stands in the plan once for each model and is never tried twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from faultwise.engine.policy.policy import Policy
+from faultwise.server.settings import Connection, Key, Settings
+
+from .endpoint import Endpoint
+from .request import Refused
+from .target import Target, target
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The targets for one request, those it may use; `unavailable` are the others of the same name."""
+
+    targets: tuple[Target, ...]
+    unavailable: tuple[Target, ...] = ()
+
+
+class Routes:
+    """Every name a request can ask for, bound once when the configuration is taken in."""
+
+    def __init__(self, policy: Policy, settings: Settings) -> None:
+        self._policy = policy
+        self._connections = settings.connections
+        self._providers: dict[str, tuple[Connection, ...]] = {}
+        for connection in settings.connections.values():
+            name = policy.provider(connection.provider).name
+            self._providers[name] = (*self._providers.get(name, ()), connection)
+        self._combos: Mapping[str, tuple[Target, ...]] = {
+            combo.id: tuple(
+                dict.fromkeys(
+                    target(policy, connection, choice.model)
+                    for choice in combo.targets
+                    for connection in self._eligible(choice.connection, choice.provider)
+                )
+            )
+            for combo in settings.combos.values()
+        }
+
+    def plan(self, model: str, endpoint: Endpoint, key: Key | None) -> Plan:
+        """The plan for a request. Raises `Refused` for a name nobody knows and for a wire none of its targets speaks."""
+        found = self._named(model, key)
+        if not found:
+            raise Refused(
+                404, f"the model `{model[:200]}` does not exist or this key may not use it", "model_not_found"
+            )
+        speaking = tuple(one for one in found if one.connection.wire == endpoint.wire)
+        if not speaking:
+            wires = ", ".join(sorted({one.connection.wire for one in found}))
+            message = f"`{model[:200]}` has no target that speaks the {endpoint.wire} wire; its targets speak {wires}"
+            raise Refused(400, message, "wire_mismatch")
+        usable = tuple(one for one in speaking if _usable(one.connection, endpoint, key))
+        if len(usable) == len(found):
+            return Plan(found)
+        return Plan(usable, tuple(one for one in found if one not in usable))
+
+    def names(self, key: Key | None) -> Iterator[tuple[str, str]]:
+        """Every model to list, and who owns it: combos, then what connections declare."""
+        for name in self._combos:
+            if _allowed(key.allowed_combos if key else None, name):
+                yield name, "faultwise"
+        for connection in self._connections.values():
+            if _allowed(key.allowed_connections if key else None, connection.id):
+                provider = self._policy.provider(connection.provider).name
+                yield from ((f"{connection.id}/{model}", provider) for model in connection.models)
+
+    def _named(self, model: str, key: Key | None) -> tuple[Target, ...]:
+        if model in self._combos:
+            return self._combos[model] if _allowed(key.allowed_combos if key else None, model) else ()
+        for slash in reversed([at for at, character in enumerate(model) if character == "/"]):
+            owner, name = model[:slash], model[slash + 1 :]
+            eligible = self._eligible(owner if owner in self._connections else None, owner)
+            if eligible and name:
+                return tuple(target(self._policy, one, name) for one in eligible if _direct(key, one))
+        return ()
+
+    def _eligible(self, connection: str | None, provider: str | None) -> tuple[Connection, ...]:
+        if connection is not None:
+            return (self._connections[connection],)
+        return self._providers.get(self._policy.provider(provider or "").name, ())
+
+
+def _usable(connection: Connection, endpoint: Endpoint, key: Key | None) -> bool:
+    if connection.endpoints is not None and endpoint.name not in connection.endpoints:
+        return False
+    return _allowed(key.allowed_connections if key else None, connection.id)
+
+
+def _direct(key: Key | None, connection: Connection) -> bool:
+    """Whether a key may name a connection or its provider past its combos."""
+    if key is None or key.allowed_combos is None:
+        return True
+    return key.allowed_connections is not None and connection.id in key.allowed_connections
+
+
+def _allowed(allowed: frozenset[str] | None, name: str) -> bool:
+    return allowed is None or name in allowed

@@ -1,0 +1,71 @@
+"""What can be asked for a model: connections with everything bound that a request needs of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from faultwise.engine.policy.model import Provider
+from faultwise.engine.policy.policy import Policy
+from faultwise.engine.state.lock import Identity
+from faultwise.server.settings import Connection
+
+from .endpoint import BEARER, CREDENTIALS, root
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One model at one connection. `keys` are those of the locks that can close it, in the order of the gates."""
+
+    connection: Connection
+    provider: str
+    model: str
+    auth: str
+    root: str
+    credential: tuple[bytes, bytes] | None
+    identity: Identity
+    keys: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """How clients are told of it: never by its connection."""
+        return f"{self.provider}/{self.model}"
+
+
+def target(policy: Policy, connection: Connection, model: str) -> Target:
+    """Bind a model to a connection."""
+    provider = policy.provider(connection.provider)
+    auth = connection.auth or provider.auth
+    identity = Identity(
+        provider=provider.name,
+        connection=connection.id,
+        model=model,
+        host=connection.host,
+        egress=connection.egress,
+        family=_family(provider, model),
+        cooling=connection.cooling,
+    )
+    return Target(
+        connection=connection,
+        provider=provider.name,
+        model=model,
+        auth=auth,
+        root=root(connection.base_url, connection.wire),
+        credential=_credential(connection, auth),
+        identity=identity,
+        keys=identity.keys(),
+    )
+
+
+def _credential(connection: Connection, auth: str) -> tuple[bytes, bytes] | None:
+    if connection.secret is None:
+        return None
+    header, prefix = BEARER if auth == "oauth" else CREDENTIALS[connection.wire]
+    return header, prefix + connection.secret.reveal().encode()
+
+
+def _family(provider: Provider, model: str) -> str | None:
+    for family, patterns in provider.families.items():
+        if any(fnmatchcase(model, pattern) for pattern in patterns):
+            return family
+    return None

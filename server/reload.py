@@ -1,0 +1,104 @@
+"""Follows the files and swaps what they say in whole, or keeps the last good and shows why."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from watchfiles import awatch
+
+from faultwise.engine.problem import PolicyError
+
+from .cell import Cell, Refusal
+from .loading import Loader
+
+log = logging.getLogger("faultwise.policy")
+DEBOUNCE_MS = 200
+LOOK_MS = 30_000  # how often files are looked at though nothing was heard of them
+RETRY = 1.0  # seconds before watching again after the watcher itself failed
+
+
+class Reloader:
+    """Loads on demand and on change, one at a time."""
+
+    def __init__(self, cell: Cell, loader: Loader, clock: Callable[[], float]) -> None:
+        self._cell = cell
+        self._loader = loader
+        self._clock = clock
+        self._turn = asyncio.Lock()
+
+    async def reload(self) -> bool:
+        """Take in what the files say now; whether it serves. A bad change changes nothing but `cell.refusal`."""
+        async with self._turn:
+            try:
+                loaded = await asyncio.to_thread(self._loader.load)
+            except PolicyError as error:
+                fingerprint = await asyncio.to_thread(self._loader.fingerprint)
+                self._cell.refuse(Refusal(fingerprint, error.problems, self._clock()))
+                return False
+            if loaded.fingerprint != self._cell.active.fingerprint:
+                self._cell.take(loaded.policy, loaded.settings, loaded.fingerprint)
+            else:
+                self._cell.refusal = None
+            return True
+
+    async def follow(self) -> None:
+        """Reload whenever a file changes, until cancelled."""
+        while True:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    await self._until_taken(group)
+            except* _Again:
+                pass  # what is to be watched may have changed with the files
+            except* OSError as errors:
+                log.warning("files cannot be watched: %s", errors.exceptions[0])
+                await asyncio.sleep(RETRY)
+
+    async def _until_taken(self, group: asyncio.TaskGroup) -> None:
+        """Watch, in tasks of the group, until a change was loaded or refused; then raise `_Again` to end them."""
+        settings = self._cell.active.settings
+        changed = asyncio.Event()
+        changed.set()  # something may have changed before watching began
+
+        async def watch(paths: frozenset[Path], recursive: bool) -> None:
+            options = {"debounce": DEBOUNCE_MS, "rust_timeout": LOOK_MS, "yield_on_timeout": True}
+            async for _ in awatch(*paths, watch_filter=None, recursive=recursive, **options):
+                changed.set()
+
+        deep, flat = watched(settings.rules, (self._loader.file, *settings.files))
+        for paths, recursive in ((deep, True), (flat, False)):
+            if paths:
+                group.create_task(watch(paths, recursive))
+        while True:
+            await changed.wait()
+            changed.clear()
+            if await asyncio.to_thread(self._loader.fingerprint) != self._seen():
+                await self.reload()
+                raise _Again
+
+    def _seen(self) -> str:
+        refusal = self._cell.refusal
+        return refusal.fingerprint if refusal is not None else self._cell.active.fingerprint
+
+
+class _Again(Exception):
+    """Watching starts anew."""
+
+
+def watched(directories: tuple[Path, ...], files: tuple[Path | None, ...]) -> tuple[frozenset[Path], frozenset[Path]]:
+    """The directories to watch with all below them, and those to watch alone.
+
+    Every directory's and file's parent is watched as well: there appear directories that did not exist, renamed files
+    and swapped links.
+    """
+    deep = {path.resolve() for path in directories if path.is_dir()}
+    flat = {_existing(path.absolute().parent) for path in (*directories, *files) if path is not None}
+    return frozenset(deep), frozenset(flat - deep)
+
+
+def _existing(path: Path) -> Path:
+    while not path.is_dir() and path != path.parent:
+        path = path.parent
+    return path.resolve()

@@ -1,0 +1,123 @@
+"""Runs the server: load, bind, serve, and go down in order."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+import uvicorn
+from fastapi import FastAPI
+
+from faultwise.engine.problem import PolicyError, Problem
+
+from .app import create_app
+from .cell import Cell, cell
+from .loading import Loader
+from .settings import Settings
+
+log = logging.getLogger("faultwise.server")
+NOTICE = 0.3  # seconds between "not ready" and the last new connection, for balancers that ask
+
+
+class Server(uvicorn.Server):
+    """Uvicorn, going down in order: `/readyz` first, then no new connections, then the streams within a bound."""
+
+    def __init__(self, config: uvicorn.Config, cell: Cell) -> None:
+        super().__init__(config)
+        self._cell = cell
+        self._leaves: float | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first signal begins the end, a second one forces it."""
+        if self._leaves is not None or self._cell.draining:
+            super().handle_exit(sig, frame)
+            return
+        self._cell.draining = True
+        self._leaves = time.monotonic() + NOTICE
+        log.info("going down signal=%s", signal.Signals(sig).name)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to stop."""
+        over = self._leaves is not None and time.monotonic() >= self._leaves
+        return await super().on_tick(counter) or over
+
+
+def run(
+    file: Path | None,
+    *,
+    rules: Sequence[Path] = (),
+    shipped: bool = True,
+    overrides: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> None:
+    """Serve until told to stop.
+
+    `overrides`: single settings of the command line by dotted name (`listen`, `deadlines.total`). Raises `PolicyError`
+    where the files cannot serve or the address cannot be bound.
+    """
+    loader = Loader(file, os.environ if environ is None else environ, overrides or {}, rules, shipped)
+    loaded = loader.load()
+    for warning in loaded.settings.warnings:
+        log.warning("%s", warning)
+    first = cell(loaded.policy, loaded.settings, loaded.fingerprint)
+    listener = bind(loaded.settings)
+    server = make(create_app(first, loader=loader), first)
+    host, port = listener.getsockname()[:2]
+    log.info(
+        "listening on http://%s:%d generation=1 digest=%s connections=%d combos=%d",
+        *(f"[{host}]" if ":" in host else host, port, loaded.policy.digest),
+        *(len(loaded.settings.connections), len(loaded.settings.combos)),
+    )
+    with listener:
+        server.run(sockets=[listener])
+
+
+def make(app: FastAPI, cell: Cell) -> Server:
+    """The server of an application. Run it with the sockets it shall listen on."""
+    drain = int(cell.active.settings.value("limits.drain"))
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=max(1, drain),
+    )
+    return Server(config, cell)
+
+
+def bind(settings: Settings) -> socket.socket:
+    """A listening socket on the configured address. Raises `PolicyError` where it cannot be had."""
+    host, port = settings.address
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        source = settings.values["listen"].source
+        message = f"cannot listen on `{host}:{port}`: {error.strerror or error}"
+        raise PolicyError([Problem(source, 0, 0, "FW068", message)]) from None
+    return listener
+
+
+def log_to(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
+    """Send the log lines of the server to a stream."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    root = logging.getLogger("faultwise")
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    root.propagate = False
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)

@@ -1,0 +1,98 @@
+"""Rule files become a policy whole, or every problem in them is told with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from faultwise.engine.policy.load import load
+from faultwise.engine.policy.policy import Policy
+from faultwise.engine.policy.source import SourceFile, Sources, collect
+from faultwise.engine.problem import PolicyError
+
+ACME = """\
+faultwise: 1
+kind: provider
+provider: acme
+rules:
+  - id: acme-a
+    status: [403]
+    any: ["used up"]
+    reason: quota_exhausted
+"""
+
+
+def problems(over: Callable[..., Policy], text: str) -> list[str]:
+    with pytest.raises(PolicyError) as caught:
+        over({"acme.yaml": text})
+    return [f"{one.line}:{one.column} {one.code} {one.message} ({one.hint})" for one in caught.value.problems]
+
+
+def test_an_unknown_reason_is_told_where_it_stands_with_the_nearest(over: Callable[..., Policy]) -> None:
+    assert problems(over, ACME.replace("quota_exhausted", "quota_exhausted2")) == [
+        "8:13 FW021 unknown reason `quota_exhausted2` (did you mean `quota_exhausted`?)"
+    ]
+
+
+def test_an_expression_error_points_into_the_expression(over: Callable[..., Policy]) -> None:
+    found = problems(over, ACME.replace('any: ["used up"]', 'when: txt has "used up"'))
+    assert len(found) == 1 and found[0].startswith("7:11 FW020 unknown") and "did you mean `text`?" in found[0]
+
+
+def test_every_problem_of_every_file_is_told_at_once(over: Callable[..., Policy]) -> None:
+    with pytest.raises(PolicyError) as caught:
+        over({"a.yaml": ACME.replace("[403]", "[999]"), "b.yaml": "kind: nothing\n", "c.yaml": "\tx: 1\n"})
+    assert {one.file for one in caught.value.problems} == {"a.yaml", "b.yaml", "c.yaml"}
+
+
+def test_an_unknown_list_is_told(over: Callable[..., Policy]) -> None:
+    assert problems(over, ACME.replace('["used up"]', '["@credit_code"]')) == [
+        "7:12 FW021 unknown list `credit_code` (did you mean `credit_codes`?)"
+    ]
+
+
+def test_a_duplicate_id_names_where_it_was_first(over: Callable[..., Policy]) -> None:
+    twice = ACME + ACME.split("rules:\n")[1]
+    assert problems(over, twice) == ["9:9 FW022 duplicate id `acme-a`, first written at acme.yaml:5 ()"]
+
+
+def test_the_digest_knows_content_and_not_formatting_or_cases(over: Callable[..., Policy]) -> None:
+    plain = over({"acme.yaml": ACME})
+    commented = over({"acme.yaml": "# a comment\n" + ACME.replace('["used up"]', "\n      - used up")})
+    cased = over({"acme.yaml": ACME + "cases:\n  - {name: a, status: 403, body: x, expect: {reason: auth_error}}\n"})
+    changed = over({"acme.yaml": ACME.replace("used up", "all gone")})
+    assert plain.digest == commented.digest == cased.digest != changed.digest
+    assert plain.digest.startswith("sha256:")
+
+
+def test_an_unchanged_file_is_parsed_once_with_a_memo() -> None:
+    memo: dict = {}
+    first = load(collect(), memo)
+    known = dict(memo)
+    assert load(collect(), memo).digest == first.digest
+    assert memo.keys() == known.keys() and all(memo[key][0] is known[key][0] for key in known)
+
+
+def test_the_fingerprint_of_sources_changes_with_any_byte() -> None:
+    one = Sources((SourceFile("a.yaml", b"x", 1),))
+    assert one.fingerprint != Sources((SourceFile("a.yaml", b"y", 1),)).fingerprint
+    assert one.fingerprint != Sources((SourceFile("b.yaml", b"x", 1),)).fingerprint
+    assert one.fingerprint != Sources((SourceFile("a.yaml", b"x", 2),)).fingerprint
+
+
+def test_a_path_that_does_not_exist_is_told(tmp_path) -> None:
+    with pytest.raises(PolicyError, match="no such file or directory"):
+        collect([tmp_path / "nowhere"])
+
+
+def test_hidden_folders_are_left_out(tmp_path) -> None:
+    (tmp_path / "..data").mkdir()
+    (tmp_path / "..data" / "old.yaml").write_text(ACME)
+    (tmp_path / "acme.yaml").write_text(ACME)
+    assert [file.name for file in collect([tmp_path], shipped=False).files] == [str(tmp_path / "acme.yaml")]
+
+
+def test_a_shadow_rule_decides_nothing(over: Callable[..., Policy]) -> None:
+    assert over({"acme.yaml": ACME}).provider("acme").rules
+    assert not over({"acme.yaml": ACME + "    mode: shadow\n"}).provider("acme").rules
