@@ -28,7 +28,7 @@ from .closures import (
     texts_of,
 )
 from .fold import fold
-from .functions import FUNCTIONS, lookup
+from .functions import FUNCTIONS
 from .infer import infer
 from .nodes import (
     And,
@@ -208,9 +208,9 @@ class _Compiler:
                 return self.environment.keyed[name].bind(key)
             case Call():
                 return self.call(node)
-            case Lookup(Call(_, (text, Text(separator), Text(equals))), key):
-                source, wanted = self.value(text), self.value(key)
-                return lambda subject: lookup(source(subject), separator, equals, wanted(subject))
+            case Lookup(Call(name, (text, Text(separator), Text(equals))), key):
+                source, wanted, apply = self.value(text), self.value(key), FUNCTIONS[name].apply
+                return lambda subject: apply(source(subject), separator, equals, wanted(subject))
             case Until():
                 return self.until(node)
             case Else(options):

@@ -16,6 +16,8 @@ def fold(text: str) -> str:
     if not is_normalized("NFKC", text):
         text = normalize("NFKC", text)
     folded = text.casefold()
-    while not is_normalized("NFKC", folded):  # a few letters casefold to something that composes, and then folds again
+    if not is_normalized("NFKC", folded):
+        # A few letters casefold to what composes again. Once more settles it; a loop would never end, for some of them
+        # (`ǰ`) casefold to their own decomposition.
         folded = normalize("NFKC", folded).casefold()
     return " ".join(folded.split())

@@ -88,10 +88,6 @@ def _largest(*values: Any) -> Any:
     return None if None in values else max(values)
 
 
-def _pairs(value: Any, separator: str, equals: str) -> tuple[Any, str, str]:
-    return value, separator, equals
-
-
 _QUANTITIES = NUMERIC | {Type.DURATION}
 _STRING, _REGEX = frozenset({Type.STRING}), frozenset({Type.REGEX})
 
@@ -136,7 +132,7 @@ FUNCTIONS = {
             3,
             3,
             Type.PAIRS,
-            _pairs,
+            lookup,
         ),
         Function("min", ("min(a, b, …)",), "the smallest; missing if one is", (_QUANTITIES,), 2, None, None, _smallest),
         Function("max", ("max(a, b, …)",), "the largest; missing if one is", (_QUANTITIES,), 2, None, None, _largest),

@@ -63,8 +63,15 @@ class Reloader:
         changed.set()  # something may have changed before watching began
 
         async def watch(paths: frozenset[Path], recursive: bool) -> None:
-            options = {"debounce": DEBOUNCE_MS, "rust_timeout": LOOK_MS, "yield_on_timeout": True}
-            async for _ in awatch(*paths, watch_filter=None, recursive=recursive, **options):
+            follow = awatch(
+                *paths,
+                watch_filter=None,
+                recursive=recursive,
+                debounce=DEBOUNCE_MS,
+                rust_timeout=LOOK_MS,
+                yield_on_timeout=True,
+            )
+            async for _ in follow:
                 changed.set()
 
         deep, flat = watched(settings.rules, (self._loader.file, *settings.files))

@@ -38,3 +38,9 @@ def shipped() -> Policy:
 def over() -> Callable[..., Policy]:
     """Load the shipped catalogue with these files over it."""
     return lambda files, shipped=True: load(laid_over(files, shipped), MEMO)
+
+
+@pytest.fixture(scope="session")
+def lay() -> Callable[..., Sources]:
+    """The files of the shipped catalogue with these over it, before they are loaded."""
+    return laid_over

@@ -184,6 +184,8 @@ def _roles(fields: Mapping[str, Iterable[str]]) -> Roles:
 def _regex(name: str, pattern: str | bytes) -> Any:
     options = re2.Options()
     options.log_errors = False
+    if isinstance(pattern, bytes):
+        options.encoding = re2.Options.Encoding.LATIN1  # bytes are what they are
     try:
         return re2.compile(pattern, options)
     except re2.error as error:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from .record import AUTHS, BODY_LIMIT, LOCAL_KINDS, PHASES, REQUEST_LIMIT, TRANSPORT_KINDS, WIRES, Failure, Headers
+from .record import AUTHS, BODY_LIMIT, LOCAL_KINDS, PHASES, REQUEST_LIMIT, TRANSPORT_KINDS, Failure, Headers
 
 STREAMS = {"sse-first": "stream_start", "sse-mid": "stream"}  # what was read of a stream sets the phase
 TEXTS = ("provider", "model", "connection", "host", "egress")
@@ -33,7 +33,7 @@ def intake(row: Any, now: float) -> Failure:
         body=_body(row)[:BODY_LIMIT],
         phase=_phase(row, kind, status),
         kind=kind,
-        wire=_choice(row, "wire", WIRES) or "openai",
+        wire=_text(row, "wire") or "openai",  # recorded failures may speak wires that are not proxied
         auth=_choice(row, "auth", AUTHS),
         attempt=_attempt(row.get("attempt", 1)),
         request=_request(row.get("request")),

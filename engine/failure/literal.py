@@ -35,7 +35,7 @@ def parse(text: str) -> Any:
     start = text.lstrip()[:1]
     if start not in ("{", "["):
         return MISSING
-    return _mended(text, text.index(start))
+    return _mended(text, text.index(start)) or MISSING
 
 
 def parse_lines(text: str) -> list[Any]:
@@ -81,7 +81,7 @@ def _object_at(text: str, at: int) -> Embedded | None:
         return None if inner is None else Embedded(inner.value, at, len(text))
     try:
         value, end = _DECODER.raw_decode(text, at)
-        return Embedded(value, at, end)
+        return Embedded(value, at, end) if value else None
     except _ERRORS:
         pass
     closing = _closing(text, at)
@@ -108,7 +108,7 @@ def _closing(text: str, at: int) -> int | None:
 
 
 _PYTHON = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b(?:True|False|None)\b""", re.DOTALL)
-_ESCAPE = re.compile(r"""\\(?:x([0-9a-fA-F]{2})|(u[0-9a-fA-F]{4}|[\\"/bfnrt])|(.))|(")""", re.DOTALL)
+_ESCAPE = re.compile(r"""\\(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(u[0-9a-fA-F]{4}|[\\"/bfnrt])|(.))|(")""", re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 
 
@@ -127,9 +127,11 @@ def _as_json(token: re.Match[str]) -> str:
 
 
 def _escape_as_json(found: re.Match[str]) -> str:
-    byte, known, other, quote = found.groups()
+    byte, point, known, other, quote = found.groups()
     if byte:
         return f"\\u00{byte}"
+    if point:
+        return chr(min(int(point, 16), 0x10FFFF))
     if known:
         return f"\\{known}"
     if quote:

@@ -74,10 +74,7 @@ def at_path(value: Any, path: tuple[str, ...]) -> Iterator[Any]:
     elif not path:
         yield value
     elif isinstance(value, dict) and (held := value.get(path[0])) is not None:
-        if len(path) > 1:
-            yield from at_path(held, path[1:])
-        else:
-            yield held
+        yield from at_path(held, path[1:])
 
 
 def substantive(value: Any, fine: frozenset[str] = frozenset(), level: int = 0) -> bool:

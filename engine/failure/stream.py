@@ -193,7 +193,7 @@ def _frame(raw: bytes) -> Event:
         return Event("exception", json.dumps({"__type": exception, **said}).encode(), raw)
     if isinstance(document, dict) and isinstance(document.get("bytes"), str):
         try:
-            payload = b64decode(document["bytes"])
+            payload = b64decode(document["bytes"], validate=True)
         except ValueError:
             return Event("", payload, raw)
     return Event(headers.get(":event-type", "") if payload else "", payload, raw)

@@ -16,6 +16,7 @@ from .literal import MISSING, embedded, parse
 
 LONGEST_PATTERN = 500  # characters
 LONGEST_TEXT = 16 * 1024  # characters of a message that are looked through
+LONGEST_LEAD = 2 * 1024  # characters, the last ones, of the words before an object
 GROUPS = frozenset({"status", "code", "message"})
 
 _ESCAPED = frozenset("\"\\/<>&'")  # what JSON encoders may write as an escape
@@ -112,7 +113,7 @@ class Unwrapper:
 
     def status(self, text: str) -> int | None:
         """The last status that a gateway's words name in a text."""
-        text = text[-LONGEST_TEXT:]
+        text = text[-LONGEST_LEAD:]
         best: tuple[int, int] | None = None
         for step in (*self._statuses, *self._steps):
             if not step.may(text):

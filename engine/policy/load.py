@@ -60,7 +60,8 @@ def load(sources: Sources, memo: Memo | None = None) -> Policy:
         providers={name.lower(): one for one in providers.values() for name in (one.name, *one.aliases)},
         general=_live(rules),
         defaults=vocabulary.defaults,
-        cases=tuple(case for parsed in files for case in parsed.entries("cases")),
+        # cases of `kind: clients` say what a client is told, not what a failure is
+        cases=tuple(case for parsed in files if parsed.kind != "clients" for case in parsed.entries("cases")),
     )
 
 

@@ -31,8 +31,16 @@ def merge_policy(files: Iterable[Parsed]) -> dict[str, Any]:
     """The content of all `kind: policy` files, key by key: lists replace, `+name` appends to a list."""
     merged: dict[str, Any] = {}
     for parsed in files:
-        _lay(merged, {key: value for key, value in parsed.data.items() if key not in ("faultwise", "kind")})
+        own = {key: value for key, value in parsed.data.items() if key not in ("faultwise", "kind")}
+        if "defaults" in own:
+            own["defaults"] = {_status(key): reason for key, reason in own["defaults"].items()}
+        _lay(merged, own)
     return merged
+
+
+def _status(key: int | str) -> int | str:
+    """A status written in quotes is the same key as one without."""
+    return int(key) if isinstance(key, str) and key.isascii() and key.isdigit() else key
 
 
 def _lay(under: dict[str, Any], over: Mapping[str, Any]) -> None:

@@ -72,7 +72,8 @@ class _Places:
         for parsed in reversed(self._files):
             held: Any = parsed.data
             for step in path:
-                held = held.get(step) if isinstance(held, Mapping) else None
+                # a status may have been written in quotes
+                held = held.get(step, held.get(str(step))) if isinstance(held, Mapping) else None
             if held is not None:
                 return parsed
         return None

@@ -20,6 +20,10 @@ VERBS = {
     "test": "run the cases written beside the rules",
     "classify": "say what a failure is: one verdict, or one a line",
     "explain": "show how a verdict came about",
+    "replay": "decide recorded failures again with the rules of now",
+    "diff": "compare two sets of rules, and the decisions they make",
+    "unmatched": "gather the failures that no rule knows, with a rule to begin with for each",
+    "new": "write a commented starter file for a provider",
     "schema": "print a JSON Schema",
 }
 FINE, FINDINGS, USAGE = 0, 1, 2  # exit codes

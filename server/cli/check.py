@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 
+from faultwise.engine.lint import lint
 from faultwise.engine.policy.load import load
-from faultwise.engine.problem import PolicyError
+from faultwise.engine.policy.policy import Policy
+from faultwise.engine.policy.source import SourceFile
+from faultwise.engine.problem import PolicyError, Problem
+from faultwise.server.settings import settings
 
 from . import FINDINGS, FINE
 from .output import FORMATS, report
-from .sources import source_arguments, sources
+from .sources import Named, named, source_arguments
+
+UNSET = "FW060"  # a variable or file of the machine that serves: not a mistake of the file
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the verb."""
     parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="files or directories, laid over the shipped catalogue"
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="files or directories, laid over the shipped catalogue; findings are limited to them",
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--strict", action="store_true", help="warnings fail too")
@@ -24,15 +38,66 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Report every problem at once; 1 where there is an error."""
+    policy: Policy | None = None
     try:
-        policy = load(sources(options, options.paths))
+        given = named(options, options.paths)
     except PolicyError as error:
         report(error.problems, options.format)
         return FINDINGS
-    report((), options.format)
-    if options.format == "text":
-        rules = sum(
-            len(one.rules) + len(one.restatements) for name, one in policy.providers.items() if name == one.name
-        ) + len(policy.general)
-        print(f"{len(policy.files)} files, {rules} rules, {len(policy.cases)} cases: no problems")
-    return FINE
+    problems = [problem for file in given.gateways for problem in _gateway(file)]
+    try:
+        policy = load(given.rules)
+        problems += _lint(given, policy, bool(options.paths))
+    except PolicyError as error:
+        problems += error.problems
+    problems.sort()
+    report(problems, options.format)
+    errors = sum(problem.severity == "error" for problem in problems)
+    if options.format == "text" and policy is not None and not errors:
+        print(_summary(policy, len(given.gateways), len(problems)))
+    return FINDINGS if errors or (options.strict and problems) else FINE
+
+
+def _lint(given: Named, policy: Policy, limited: bool) -> Iterator[Problem]:
+    """What the linter finds; where paths were given, in the operator's files only."""
+    own = {file.name for file in given.rules.files if not file.shipped}
+    for problem in lint(given.rules, policy, time.time()):
+        if not limited or problem.file in own:
+            yield problem
+
+
+def _gateway(file: SourceFile) -> tuple[Problem, ...]:
+    """What is wrong with a gateway file; what only the machine that serves can know is a warning."""
+    try:
+        return settings(Path(file.name), environ=_Assumed(os.environ)).warnings
+    except PolicyError as error:
+        return tuple(
+            replace(problem, severity="warning") if problem.code == UNSET else problem for problem in error.problems
+        )
+
+
+class _Assumed(Mapping[str, str]):
+    """The environment, with something in every variable that a placeholder names: secrets are not set where CI runs."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+
+    def __getitem__(self, name: str) -> str:
+        return self._environ.get(name, f"https://{name.lower()}.invalid")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._environ or not str(name).startswith("FAULTWISE_")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._environ)
+
+    def __len__(self) -> int:
+        return len(self._environ)
+
+
+def _summary(policy: Policy, gateways: int, warnings: int) -> str:
+    rules = sum(
+        len(one.rules) + len(one.restatements) for name, one in policy.providers.items() if name == one.name
+    ) + len(policy.general)
+    found = f"{warnings} warning{'s' * (warnings != 1)}" if warnings else "no problems"
+    return f"{len(policy.files) + gateways} files, {rules} rules, {len(policy.cases)} cases: {found}"

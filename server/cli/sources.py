@@ -1,16 +1,29 @@
-"""Which rules a verb works with: the shipped ones, those of the environment, and those named."""
+"""Which rules a verb works with: the shipped ones, those of the gateway file and the environment, and those named."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from faultwise.engine.policy.load import load
 from faultwise.engine.policy.policy import Policy
-from faultwise.engine.policy.source import Sources, collect
+from faultwise.engine.policy.source import SourceFile, Sources, collect
+from faultwise.engine.policy.yaml import read
 
 ENVIRONMENT = "FAULTWISE_RULES"
+GATEWAY = "gateway.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What the paths of a verb hold: rule files, over the shipped ones, and gateway files, which are no rules."""
+
+    rules: Sources
+    gateways: tuple[SourceFile, ...]
 
 
 def source_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,14 +35,62 @@ def source_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def sources(options: argparse.Namespace, paths: Iterable[str] = ()) -> Sources:
-    """One snapshot of the rule files. Paths given to a verb stand in for the sources of the environment.
+    """One snapshot of the rule files. Paths given to a verb stand in for the gateway file's and the environment's.
 
     Raises PolicyError for a path that cannot be read.
     """
-    named = list(paths) or [path for path in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if path]
-    return collect([*named, *options.rules], shipped=not options.no_shipped)
+    return named(options, paths).rules
+
+
+def named(options: argparse.Namespace, paths: Iterable[str] = ()) -> Named:
+    """The same, with the gateway files among the paths told apart; the directories these name count too."""
+    given: list[str | Path] = list(paths) or ambient()
+    found = collect([*given, *options.rules], shipped=not options.no_shipped)
+    gateways = tuple(file for file in found.files if not file.shipped and is_gateway(file))
+    if not gateways:
+        return Named(found, ())
+    inside = [path for file in gateways for path in rules_of(file)]
+    found = collect([*inside, *given, *options.rules], shipped=not options.no_shipped)
+    return Named(Sources(tuple(_once(file for file in found.files if file.shipped or not is_gateway(file)))), gateways)
 
 
 def policy(options: argparse.Namespace, paths: Iterable[str] = ()) -> Policy:
     """The policy of those files. Raises PolicyError."""
     return load(sources(options, paths))
+
+
+def ambient() -> list[str | Path]:
+    """The rule directories nobody has to name: those of `gateway.yaml` here, then those of FAULTWISE_RULES."""
+    here = Path(GATEWAY)
+    beside: Iterable[str | Path] = ()
+    if here.is_file():
+        beside = rules_of(SourceFile(GATEWAY, here.read_bytes(), 1))
+    return [*beside, *(path for path in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if path)]
+
+
+def is_gateway(file: SourceFile) -> bool:
+    """Whether a file sets up a gateway. One that cannot be read is taken for rules, which says what is wrong with it."""
+    return b"gateway" in file.data and _data(file).get("kind") == "gateway"
+
+
+def rules_of(file: SourceFile) -> list[Path]:
+    """The rule directories a gateway file names, from where it lies; those behind placeholders are not known here."""
+    written = _data(file).get("rules") or ()
+    names = (written,) if isinstance(written, str) else written
+    folder = Path(file.name).parent
+    return [folder / name for name in names if isinstance(name, str) and "${" not in name]
+
+
+def _data(file: SourceFile) -> Mapping[str, Any]:
+    document, _ = read(file.data, file.name)
+    return document.data if document is not None and isinstance(document.data, Mapping) else {}
+
+
+def _once(files: Iterable[SourceFile]) -> Iterator[SourceFile]:
+    """Each file where it stands last: a directory may be named by the gateway file and lie below a path."""
+    kept: dict[str | Path, SourceFile] = {}
+    for file in files:
+        key = file.name if file.shipped else Path(file.name).resolve()
+        kept.pop(key, None)
+        kept[key] = file
+    yield from kept.values()

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import httpx
 
@@ -175,7 +176,7 @@ class Attempt:
         connect = target.connection.deadlines.connect
         return httpx.Request(
             "POST",
-            f"{url}?{query}" if query else url,
+            _parsed(f"{url}?{query}" if query else url),
             headers=up(call.headers, target),
             content=call.body_for(target.model),
             # `pool` is the whole of getting a connection, names and handshakes included; there is no bound to wait for
@@ -198,6 +199,10 @@ async def _next(chunks: AsyncIterator[bytes]) -> bytes:
         if chunk:
             return chunk
     return b""
+
+
+# Reading an address costs as much as all else that is done with it, and there are few of them.
+_parsed = lru_cache(maxsize=1024)(httpx.URL)
 
 
 def _without_key(query: bytes) -> str:

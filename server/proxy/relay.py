@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from faultwise.engine.state.growth import growth
-from faultwise.engine.state.lock import Exclusion
-from faultwise.engine.state.locks import Change, Locks
+from faultwise.engine.state.lock import Exclusion, Lock
+from faultwise.engine.state.locks import Locks
 from faultwise.engine.verdict.decide import Decision
 from faultwise.engine.verdict.verdict import Verdict
 from faultwise.server.cell import Active
@@ -20,6 +21,7 @@ from .request import Call
 from .target import Target
 from .upstream import Upstreams
 
+log = logging.getLogger("faultwise.state")
 ACCOUNT_SCOPES = ("connection", "egress")
 
 
@@ -62,12 +64,12 @@ class Relay:
                 return final
         return outcome(self.ledger)
 
-    def failed(self, attempt: Attempt, decision: Decision) -> Change | None:
+    def failed(self, attempt: Attempt, decision: Decision) -> None:
         """Enter a failed attempt into the ledger and the state."""
         verdict, target = decision.verdict, attempt.target
         self.ledger.attempted.append(Attempted(target, verdict, said(decision.reading)))
         terminal = self.active.policy.terminals.get(verdict.terminal) if verdict.terminal else None
-        return self.locks.apply(
+        change = self.locks.apply(
             verdict,
             target.identity,
             growth(self.active.policy, verdict, target.auth),
@@ -76,6 +78,8 @@ class Relay:
             draw=self.draw(),
             recheck=terminal.recheck if terminal is not None else None,
         )
+        if change is not None:
+            _line(self.call.id, change.after, self.clock())
 
     def succeeded(self, attempt: Attempt) -> None:
         """Enter a success into the state."""
@@ -110,3 +114,13 @@ class Relay:
                 if one.digest == newest.digest and one.target.provider != newest.target.provider:
                     return of_attempt(one)
         return None
+
+
+def _line(id: str, lock: Lock | None, now: float) -> None:
+    """One line for each lock that begins or grows."""
+    if lock is not None and log.isEnabledFor(logging.INFO):
+        left = "-" if lock.until is None else f"{lock.until - now:.1f}"
+        log.info(
+            "lock request=%s key=%s reason=%s rule=%s terminal=%s level=%d seconds=%s",
+            *(id, lock.key, lock.reason, lock.rule or "-", lock.terminal or "-", lock.level, left),
+        )

@@ -52,7 +52,7 @@ def test_a_number_without_end_is_taken_in_stride() -> None:
         assert compile(parse(text), ENVIRONMENT, LISTS)(subject) is True
 
 
-@bounded
+@settings(bounded, max_examples=60)
 @given(programs.conditions(), programs.subjects)
 def test_a_true_condition_holds_one_of_the_markers_it_needs(node: Node, subject: Subject) -> None:
     wanted = needs(node, lists=LISTS)

@@ -20,6 +20,10 @@ from faultwise.server.serve import bind, make
 
 PATIENCE = 10.0  # seconds after which a test that waits has failed
 MEMO: dict[Any, Any] = {}  # parsed rule files, spared their parsing from test to test
+HERE = Path(__file__).parent
+RULES = HERE.parents[1] / "rules"
+# The shipped words and general rules, and one provider of our own: each server starts at once.
+CATALOGUE = (RULES / "policy.yaml", RULES / "general", HERE / "catalogue")
 
 
 @dataclass
@@ -66,7 +70,6 @@ def gateway(
     folder: Path,
     text: str,
     *,
-    rules: tuple[Path, ...] = (),
     token: str = "",
     draw: Callable[[], float] = lambda: 0.0,
     follow: bool = False,
@@ -74,7 +77,7 @@ def gateway(
 ) -> Iterator[Gateway]:
     file = folder / "gateway.yaml"
     file.write_text(text, encoding="utf-8")
-    loader = Loader(file, environ or {}, {}, rules, memo=MEMO)
+    loader = Loader(file, environ or {}, {}, CATALOGUE, shipped=False, memo=MEMO)
     loaded = loader.load()
     state = cell(loaded.policy, loaded.settings, loaded.fingerprint)
     clock = Clock()

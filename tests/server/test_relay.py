@@ -151,6 +151,19 @@ def test_the_assistants_prose_about_errors_is_no_error(pair: Gateway, a: Upstrea
     assert pair.chat().headers["x-faultwise-attempts"] == "1"
 
 
+def test_a_healthy_request_asks_no_rule_and_changes_no_state(
+    pair: Gateway, a: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*_: object) -> None:
+        raise AssertionError("the policy was asked")
+
+    monkeypatch.setattr("faultwise.server.proxy.attempt.conclude", asked)
+    a.script(ok(), sse(delta(""), delta("a"), delta("b", "stop"), DONE))
+    assert pair.chat().status_code == 200
+    assert pair.chat(stream=True).text.endswith("data: [DONE]\n\n")
+    assert len(pair.cell.locks) == 0
+
+
 def test_a_fault_of_the_request_ends_it_at_once(pair: Gateway, a: Upstream, b: Upstream) -> None:
     a.script(error(400, "messages: expected a list", type="invalid_request_error"))
     answer = pair.chat()

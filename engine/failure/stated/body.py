@@ -208,7 +208,7 @@ def _of_keys(
 
 
 def _void(key: str, node: Mapping[Any, Any]) -> bool:
-    """Whether the object itself says that this limit is not used up (or, of a bare `reset`, fails to say that it is)."""
+    """Whether the object itself says that this limit is not used up; a bare `reset` must be said to be."""
     if key not in _COUNTED:
         return False
     left = [node.get("remaining"), _rest(node.get("used_percent"), 100), _rest(node.get("utilization"), 1)]

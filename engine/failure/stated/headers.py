@@ -18,6 +18,7 @@ from .value import plausible, wait
 HEADERS_LIMIT = 512  # headers looked at, and
 VALUES_LIMIT = 8  # values of one name
 VALUE_CLIP = 512
+NAME_LIMIT = 128  # characters of a name; none of the known ones is near
 
 Found = tuple[float, str]  # seconds, and the header that says so
 Values = dict[str, list[str]]
@@ -62,7 +63,10 @@ def stated(
     status: int | None = None,
     home: tzinfo = UTC,
 ) -> Found | None:
-    """The wait these headers state. `kinds` are the provider's own (`{"x-foo-reset": "epoch_ms"}`), names lower-case."""
+    """The wait these headers state.
+
+    `kinds` are the provider's own clocks (`{"x-foo-reset": "epoch_ms"}`); their names and `ignore` are lower-case.
+    """
     declared = kinds or {}
     values = _relevant(headers, declared, frozenset(ignore))
     if not values:
@@ -79,7 +83,7 @@ def _relevant(headers: Iterable[tuple[str, str]], declared: Mapping[str, str], i
     values: Values = {}
     for name, value in islice(headers, HEADERS_LIMIT):
         name = name.lower()
-        if _telling(name) or name in declared:
+        if len(name) <= NAME_LIMIT and (_telling(name) or name in declared):
             sent = values.setdefault(name, [])
             if name not in ignore and len(sent) < VALUES_LIMIT:
                 sent.append(value[:VALUE_CLIP])

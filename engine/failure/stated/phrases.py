@@ -27,7 +27,10 @@ class Phrase(NamedTuple):
 def _phrase(
     stems: str, rest: str, *, of: str = "both", unless: str | None = None, before: str | None = None, bare: bool = False
 ) -> Phrase:
-    """`unless`: words that may stand up to two words before; `before`: a pattern for what may not come just before."""
+    """One row. In a stem `_` is a space; stems are in small letters, as is the text that patterns are matched on.
+
+    `unless`: words that take the phrase back up to two words before it; `before`: a pattern that does so just before.
+    """
     if unless:
         before = rf"\b(?:{unless})[\s_-]{{1,2}}(?:\w{{1,20}}[\s_-]{{1,2}}){{0,2}}"
     names = tuple(stem.replace("_", " ") for stem in stems.split())
@@ -102,7 +105,8 @@ LEADING: tuple[Phrase, ...] = (
     ),
     _phrase(
         "cooldown cool-down cool_down",
-        r"(?:\s(?:period|time))?(?:\s(?:of|remaining|left|ends|expires|is|active))?(?:\s(?:in|at|for))?\s?[:=(]?(?=[\s~0-9])",
+        r"(?:\s(?:period|time))?(?:\s(?:of|remaining|left|ends|expires|is|active))?"
+        r"(?:\s(?:in|at|for))?\s?[:=(]?(?=[\s~0-9])",
     ),
     _phrase("wait lockout ban", r"(?:\stime)?\s(?:remaining|left)\s?:?", of="lengths"),
     _phrase("remaining_wait", r"(?:\stime)?\s?:?", of="lengths"),
@@ -200,9 +204,10 @@ TRAILING: tuple[Phrase, ...] = (
         r"\s(?:(?:re-?)?trying|sending|making|attempting|submitting|requesting|you|your\snext|the\snext|another)",
         of="lengths",
     ),
-    _phrase("until till", r"\s(?:the\s|your\s)?(?:next\s)?(?:reset|retry|refresh|renewal)", of="lengths"),
     _phrase(
-        "remaining_until left_until", r"\s(?:the\s|your\s)?(?:next\s)?(?:reset|retry|refresh|renewal)", of="lengths"
+        "until till remaining_until left_until",
+        r"\s(?:the\s|your\s)?(?:next\s)?(?:reset|retry|refresh|renewal)",
+        of="lengths",
     ),
     _phrase("erneut wieder nochmal noch_einmal zurückgesetzt zurueckgesetzt", r""),
 )

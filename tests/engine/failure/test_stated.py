@@ -43,7 +43,8 @@ def test_a_provider_file_declares_clocks_zone_and_what_to_ignore() -> None:
     sent = [("retry-after", "1"), ("x-foo-reset", f"{int(NOW) + 90}000")]
     assert find(sent, (), (), NOW, clocks) == Stated(90, "header", "x-foo-reset")
     assert find(sent[:1], [{"reset_at": "2026-11-29 20:10"}], (), NOW, clocks) == Stated(600, "body", "reset_at")
-    assert find((), (), ["resets at 2026-11-29 20:10"], NOW, {"zone": "Nowhere/Atall"}).seconds == 8 * 3600 + 600  # type: ignore[union-attr]
+    at_home = "resets at 2026-11-29 20:10"
+    assert find((), (), [at_home], NOW, {"zone": "Nowhere/Atall"}) == Stated(8 * 3600 + 600, "prose", at_home)
 
 
 ENVELOPES = compile_envelopes({})
@@ -80,7 +81,9 @@ def test_words_of_the_request_that_come_back_state_nothing() -> None:
 
 headers = st.lists(st.tuples(st.sampled_from(["retry-after", "x-ratelimit-reset"]) | st.text(), st.text()), max_size=4)
 values = st.recursive(
-    st.none() | st.integers() | st.floats() | st.text(), lambda one: st.lists(one) | st.dictionaries(st.text(), one)
+    st.none() | st.integers() | st.floats() | st.text(),
+    lambda one: st.lists(one, max_size=3) | st.dictionaries(st.text(), one, max_size=3),
+    max_leaves=8,
 )
 
 

@@ -22,7 +22,7 @@ def read(text: str) -> float | None:
     return found[0] if found else None
 
 
-ENGLISH = [
+ENGLISH: list[tuple[str, float]] = [
     ("Please try again in 7m12.5s.", 432.5),
     ("Try again in 30 minutes", 1800),
     ("in 30 minutes", 1800),
@@ -66,7 +66,7 @@ ENGLISH = [
     ("usage limit reached|1795960800", 7200),
 ]
 
-OTHERS = [
+OTHERS: list[tuple[str, float]] = [
     ("请在 30 秒后重试", 30),
     ("请求过于频繁，请60秒后再试", 60),
     ("请五分钟后再试", 300),
@@ -102,7 +102,7 @@ OTHERS = [
     ("Доступ будет восстановлен через 30 минут", 1800),
 ]
 
-WRAPPED = [
+WRAPPED: list[tuple[str, float]] = [
     ("{'error': {'@type': 'google.rpc.RetryInfo', 'retryDelay': '26s'}}", 26),
     ("b'{\\\"resets_in_seconds\\\": 756}'", 756),
     ("429 retry_delay {\n  seconds: 26\n}", 26),

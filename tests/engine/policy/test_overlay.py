@@ -125,3 +125,14 @@ def test_general_rules_of_operators_come_before_shipped_ones_and_replace_by_id(o
     assert fired(over({"g.yaml": mine}), row) == ("mine", "operator-general")
     gone = "faultwise: 1\nkind: rules\n" + rule("rate-limit-wording", "nothing of the kind", "quota_exhausted")
     assert fired(over({"g.yaml": gone}), row)[0] != "rate-limit-wording"
+
+
+def test_a_status_in_quotes_is_the_same_key(over: Callable[..., Policy]) -> None:
+    policy = over({"p.yaml": 'faultwise: 1\nkind: policy\ndefaults: {"403": request_rejected, 5xx: unknown}\n'})
+    assert policy.defaults[403].reason == "request_rejected"
+    assert policy.defaults[403].origin.file == "p.yaml"
+
+
+def test_cases_of_a_clients_file_are_not_failures(over: Callable[..., Policy]) -> None:
+    text = "faultwise: 1\nkind: clients\ncases: []\n"
+    assert all(case.parsed.kind != "clients" for case in over({"c.yaml": text}).cases)

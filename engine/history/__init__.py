@@ -1,0 +1,1 @@
+"""Recorded failures: read them, decide them again, compare, and see which ones no rule knows."""

@@ -1,0 +1,111 @@
+"""`faultwise new`: a file to begin with."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+
+from faultwise.engine.policy.schema import schema
+from faultwise.engine.problem import PolicyError
+
+from . import FINDINGS, FINE, USAGE
+from .output import report
+from .sources import policy, source_arguments
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]*")
+SCHEMA = Path(".faultwise") / "provider.schema.json"  # hidden: no rule file, and editors find it
+
+STARTER = """\
+# yaml-language-server: $schema={schema}
+# What the failures of {name} really mean. Your editor completes and explains every key of this file.
+faultwise: 1
+kind: provider
+provider: {name}
+{extends}auth: api_key                # api_key | oauth | session | local | none
+quota_unit: connection       # what a quota counts: model | connection | egress
+
+# First: which statuses are not to be believed. Delete what does not apply.
+restatements:
+  - id: {id}-quota-misstated
+    why: A quota that refills is sent as 403, as if the key were refused.
+    from: [403]
+    to: 429
+    any: ["daily credit used up"]          # words of the error, in any case and width; one is enough
+    none: ["no access to"]                 # a veto: with one of these it is something else
+    retry_after: 10m                       # waited, and told to the client, when {name} states nothing itself
+
+# Then: what happened. `status` is the one put right above; the first rule that matches decides.
+rules:
+  - id: {id}-quota-used-up
+    why: The day's credit of the account is used up and comes back by itself.
+    status: [429]
+    any: ["daily credit used up"]
+    reason: quota_exhausted                # what that entails: docs/rules/reasons.md
+
+# And how you know: one case that fires, and one that is nearly the same and does not.
+cases:
+  - name: the day's credit is used up, sent as 403
+    status: 403
+    body: {{error: {{message: Daily credit used up}}}}
+    expect: {{status: 429, reason: quota_exhausted, temporary: true, retry_after: 10m, restated_by: {id}-quota-misstated, rule: {id}-quota-used-up}}
+  - name: a model the key may not use is no quota
+    status: 403
+    body: {{error: {{message: "no access to this model (daily credit used up: no)"}}}}
+    expect: {{status: 403, not_rule: [{id}-quota-misstated, {id}-quota-used-up]}}
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of the verb."""
+    parser.add_argument("what", choices=("provider",), help="what to begin")
+    parser.add_argument("name", metavar="NAME", help="its name, as connections write it")
+    parser.add_argument("--dir", default=".", metavar="DIR", help="where the file goes (default: here)")
+    parser.add_argument("--base", metavar="NAME", help="the provider whose rules it inherits, such as new-api")
+    source_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the file and say what comes next; 2 where it is there already or the name cannot be one."""
+    if not NAME.fullmatch(options.name):
+        return _refused(f"`{options.name}` is no name: letters, digits and `. _ : / -`")
+    try:
+        known = policy(options).providers if options.base else {}
+    except PolicyError as error:
+        report(error.problems)
+        return FINDINGS
+    if options.base and options.base.lower() not in known:
+        near = get_close_matches(options.base.lower(), known, 1)
+        return _refused(f"unknown base `{options.base}`" + (f", did you mean `{near[0]}`?" if near else ""))
+    folder = Path(options.dir)
+    id = re.sub(r"[^a-z0-9.]+", "-", options.name.lower()).strip("-")
+    path = folder / f"{id}.yaml"
+    extends = (
+        f"extends: {options.base}".ljust(29) + "# its rules come after those of this file\n" if options.base else ""
+    )
+    text = STARTER.format(name=options.name, id=id, extends=extends, schema=SCHEMA.as_posix())
+    try:
+        (folder / SCHEMA.parent).mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+        (folder / SCHEMA).write_text(json.dumps(schema("provider"), indent=2), encoding="utf-8")
+    except FileExistsError:
+        return _refused(f"{path} is there already")
+    except OSError as error:
+        return _refused(f"{error.filename}: {error.strerror}")
+    print(f"wrote {path}\n\nnext:")
+    for line in (
+        f"faultwise check --strict {folder}",
+        f"faultwise test {folder}",
+        f"faultwise classify --rules {folder} --provider {options.name} --status 403 --body 'Daily credit used up'",
+    ):
+        print(f"  {line}")
+    return FINE
+
+
+def _refused(message: str) -> int:
+    print(f"faultwise new: {message}", file=sys.stderr)
+    return USAGE

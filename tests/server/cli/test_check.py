@@ -1,0 +1,111 @@
+"""`check`: findings of the linter, gateway files, and what is limited to the paths given."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from faultwise.engine.policy.source import shipped_root
+from faultwise.server.cli import main
+
+RULES = """\
+faultwise: 1
+kind: provider
+provider: acme
+rules:
+  - id: acme-a
+    status: [403]
+    any: ["used up"]
+    reason: quota_exhausted
+cases:
+  - {name: used up, status: 403, body: {error: {message: used up}}, expect: {rule: acme-a}}
+  - {name: plain, status: 403, body: {error: {message: no}}, expect: {not_rule: acme-a}}
+"""
+GATEWAY = """\
+faultwise: 1
+kind: gateway
+connections:
+  - {id: a, provider: acme, base_url: "${ACME_URL}/v1", secret: "${ACME_KEY}"}
+combos:
+  coding: {targets: [{connection: a, model: m}]}
+"""
+ALONE = ["--no-shipped", "--rules", str(shipped_root() / "policy.yaml")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("FAULTWISE_RULES", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "acme.yaml").write_text(RULES)
+    return tmp_path
+
+
+def test_a_warning_is_printed_and_fails_only_when_strict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "rules"]) == 0
+    out, err = capsys.readouterr()
+    assert "rules/acme.yaml:5:9: FW114 warning: " in err
+    assert out.endswith("cases: 1 warning\n")
+    assert main(["check", "--strict", "rules"]) == 1
+
+
+def test_an_error_of_the_linter_fails(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = RULES.replace('any: ["used up"]', 'any: ["used up"]\n    none: ["used up"]')
+    (folder / "rules" / "acme.yaml").write_text(text)
+    assert main(["check", "rules"]) == 1
+    out, err = capsys.readouterr()
+    assert "FW106" in err and out == ""
+
+
+def test_with_paths_findings_in_other_files_are_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "rules" / "acme.yaml").write_text(RULES.replace("id: acme-a", "id: acme-a\n    why: It refills."))
+    (folder / "shipped").mkdir()
+    main(["check", "--format", "json", "rules"])
+    assert {one["file"] for one in json.loads(capsys.readouterr().out)} <= {"rules/acme.yaml"}
+
+
+def test_a_gateway_file_among_the_paths_is_held_against_its_own_rules(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "gateway.yaml").write_text(GATEWAY)
+    assert main(["check", *ALONE, "gateway.yaml"]) == 0
+    (folder / "gateway.yaml").write_text(GATEWAY.replace("connection: a", "connection: b"))
+    assert main(["check", *ALONE, "gateway.yaml"]) == 1
+    err = capsys.readouterr().err
+    assert "gateway.yaml:6:34: FW063 combo `coding`: unknown connection `b`" in err
+    assert "ACME_KEY" not in err
+
+
+def test_a_gateway_file_beside_rules_is_no_rule_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "gateway.yaml").write_text(GATEWAY + "rules: [rules]\nconections: []\n")
+    assert main(["check", *ALONE, "."]) == 1
+    err = capsys.readouterr().err
+    assert "gateway.yaml:8:1: FW010" in err and "did you mean `connections`?" in err
+    assert "FW022" not in err
+
+
+def test_the_rules_a_gateway_file_names_are_checked_with_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "gateway.yaml").write_text(GATEWAY + "rules: rules\n")
+    (folder / "rules" / "acme.yaml").write_text(RULES.replace("quota_exhausted", "quota_exausted"))
+    for paths in (["gateway.yaml"], []):
+        assert main(["check", *ALONE, *paths]) == 1
+        assert "rules/acme.yaml:8:13: FW021 unknown reason `quota_exausted`" in capsys.readouterr().err
+
+
+def test_a_file_that_placeholders_name_may_be_missing_where_it_is_checked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "gateway.yaml").write_text(GATEWAY.replace("${ACME_KEY}", "${file:key.txt}"))
+    assert main(["check", *ALONE, "gateway.yaml"]) == 0
+    assert "FW060 warning: " in capsys.readouterr().err
+
+
+def test_files_of_the_environment_count_where_no_path_is_given(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FAULTWISE_RULES", "nowhere")
+    assert main(["check"]) == 1
+    assert "nowhere:0:0: FW001" in capsys.readouterr().err
+    assert main(["check", *ALONE, "rules"]) == 0

@@ -1,0 +1,97 @@
+"""`test`: coverage and its gate, accuracy on labelled failures, mutation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from faultwise.engine.policy.source import shipped_root
+from faultwise.server.cli import main
+
+RULES = """\
+faultwise: 1
+kind: provider
+provider: acme
+rules:
+  - {id: acme-a, why: It refills., status: [403], any: [used up, spent], reason: quota_exhausted}
+  - {id: acme-b, why: It does not., status: [402], reason: credits_exhausted}
+cases:
+  - {name: used up, status: 403, body: {error: {message: used up}}, expect: {rule: acme-a}}
+  - {name: plain, status: 403, body: {error: {message: no}}, expect: {not_rule: acme-a}}
+"""
+LABEL = {"reason": "quota_exhausted", "scope": "connection", "temporary": True, "fallback": True, "status": 429}
+ROW = {"id": "a", "provider": "acme", "status": 403, "body": {"error": {"message": "spent"}}, "expected": LABEL}
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[str]:
+    """The words of `test` on one operator file and the shipped tables."""
+    (tmp_path / "acme.yaml").write_text(RULES)
+    return ["test", "--no-shipped", "--rules", str(shipped_root() / "policy.yaml"), str(tmp_path / "acme.yaml")]
+
+
+def test_coverage_says_which_rules_fire(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--coverage"]) == 0
+    out = capsys.readouterr().out
+    assert "2 passed, 0 failed" in out
+    assert "coverage 50.0 %" in out
+    assert "  fired (1)\n       1 fired    0 vetoed  acme-a" in out
+    assert "  never reached (1)\n       0 fired    0 vetoed  acme-b" in out
+    assert "       2  403\n    none  402\n" in out
+    assert "       1  quota_exhausted\n" in out
+
+
+def test_coverage_below_the_gate_fails(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--min-coverage", "50"]) == 0
+    assert main([*words, "--min-coverage", "51"]) == 1
+    out, err = capsys.readouterr()
+    assert "coverage 50.0 % is below 51 %" in err and "never reached" not in out
+
+
+def test_accuracy_is_printed_for_labelled_failures(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [ROW, {**ROW, "status": 500}, {**ROW, "wire": "unheard-of"}]
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) + "\n")
+    assert main([*words, "--corpus", str(tmp_path / "corpus.jsonl")]) == 0
+    assert "four, lenient                   1/3     33.3%" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("line", ["{", "[1]", '{"status": 403}'])
+def test_a_corpus_that_cannot_be_read_is_wrong_usage(
+    line: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "corpus.jsonl").write_text(json.dumps(ROW) + "\n" + line)
+    assert main([*words, "--corpus", str(tmp_path / "corpus.jsonl")]) == 2
+    assert "line 2: " in capsys.readouterr().err
+    assert main([*words, "--corpus", "/nowhere/at/all"]) == 2
+
+
+def test_a_condition_that_no_case_holds_is_a_finding(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--mutate"]) == 1
+    out, err = capsys.readouterr()
+    assert "acme.yaml:5:69: FW032 no case notices `acme-a` without `spent` in `any`" in err
+    assert "3 mutants, 1 that no case notices" in out
+    assert main([*words, "--mutate", "--sample", "0"]) == 0
+
+
+def test_a_sample_is_the_same_for_the_same_seed(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    seen = set()
+    for seed in "1", "1", "2", "3", "4":
+        main([*words, "--mutate", "--sample", "1", "--seed", seed])
+        seen.add((seed, capsys.readouterr().err))
+    assert len({seed for seed, _ in seen}) == len(seen)
+    assert len({err for _, err in seen}) > 1
+
+
+def test_everything_is_there_as_json(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "corpus.jsonl").write_text(json.dumps(ROW))
+    main([*words, "--coverage", "--mutate", "--corpus", str(tmp_path / "corpus.jsonl"), "--format", "json"])
+    data = json.loads(capsys.readouterr().out)
+    assert [case["ok"] for case in data["cases"]] == [True, True]
+    assert data["coverage"]["percent"] == 50.0
+    assert {rule["id"]: rule["state"] for rule in data["coverage"]["rules"]}["acme-b"] == "never reached"
+    assert data["corpus"][0] == {"name": "four, lenient", "right": 1, "total": 1}
+    assert (data["mutants"]["tried"], len(data["mutants"]["unnoticed"])) == (3, 1)
