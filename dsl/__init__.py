@@ -14,7 +14,7 @@ from .duration import duration, spell
 from .errors import DslError
 from .fold import fold
 from .format import source
-from .needs import needs
+from .needs import Needs, needs
 from .nodes import Node, Span, conjuncts, markers
 from .parser import parse
 from .types import Environment, Field, Keyed, Type
@@ -25,6 +25,7 @@ __all__ = [
     "Environment",
     "Field",
     "Keyed",
+    "Needs",
     "Node",
     "Span",
     "Type",

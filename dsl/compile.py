@@ -171,7 +171,7 @@ class _Compiler:
         """Whether the text, or one of the texts, holds one of the markers."""
         field = self.environment.fields.get(node.name) if isinstance(node, Name) and not raw else None
         if field is not None and field.contains is not None:
-            return guarded(field.contains, field.folded, wanted)
+            return guarded(field.contains, field.folded if field.type is Type.STRING else None, wanted)
         if self.kind(node) is Type.STRING:
             return held(self.one(node, raw), wanted)
         return self.some(node, raw, lambda text: any(marker in text for marker in wanted))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from .fold import fold
-from .nodes import And, Call, Compare, Entry, Exists, List, ListName, Name, Node, Or, Pattern, Text
+from .nodes import And, Call, Compare, Entry, Exists, List, ListName, Lookup, Name, Node, Or, Pattern, Text
 from .required import required
 from .types import Lists
 
@@ -61,9 +61,9 @@ class _Finder:
         match operator, right:
             case "matches", Pattern(pattern):
                 return required(pattern)
-            case ("==" | "has" | "starts with" | "ends with"), Text(value):
+            case (("==" | "has" | "starts with" | "ends with"), Text(value)):
                 return (fold(value),)
-            case ("in" | "has any"), (List() | ListName()):
+            case (("in" | "has any"), (List() | ListName())):
                 return map(fold, _texts(right, self.lists))
             case "has all", (List() | ListName()):
                 return (max(map(fold, _texts(right, self.lists)), key=len),)
@@ -76,6 +76,8 @@ class _Finder:
                 return Needs(values=frozenset({node}))
             case Call("number", (Name(name), Pattern(pattern))) if name in self.within:
                 return _marked(required(pattern))
+            case Call(_, (value, *_)) | Lookup(value):
+                return self.present(value)  # functions give nothing for nothing
         return None
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .fold import fold
 
 SHORTEST = 3  # bytes of a literal; shorter ones stand everywhere
-MOST = 32  # literals of a set
+MOST = 64  # literals of a set
 MOST_SPELLINGS = 64  # of a part, before those that hold another are dropped
 TELLING = 8  # bytes from which a longer literal is no better
 
@@ -154,10 +154,9 @@ class _Walk:
 
 
 def _literal(character: str) -> _Part:
-    """A character as folded text has it; anything where folding or ignoring case leaves more than one form."""
-    if character.isascii():
-        return _Part(frozenset({character.lower()})) if character.isprintable() else _ANYTHING
-    return _Part(frozenset({character})) if fold(character) == character == character.upper() else _ANYTHING
+    """A character as folded text has it; anything where that is none, or more than one."""
+    form = character if character == " " else fold(character)
+    return _Part(frozenset({form})) if len(form) == 1 else _ANYTHING
 
 
 def _union(sets: list[Texts | None]) -> Texts | None:

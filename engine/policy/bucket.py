@@ -1,78 +1,84 @@
 """The rules for one provider and status, arranged so that the cost does not grow with those that cannot match.
 
 Most rules can only match where the text holds one of their markers. One scan of the text finds which markers are
-there; only the rules these point at, and the few without such markers, are evaluated, in their order.
+there; only the rules these point at, and the few that need no marker, are evaluated, in their order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-import ahocorasick_rs
-
-from .model import Restatement, Rule
+from .model import Condition, Restatement, Rule
+from .scan import SCAN_ABOVE, Scan, scan
 
 if TYPE_CHECKING:
     from faultwise.engine.failure.reading import Reading
 
 T = TypeVar("T", Rule, Restatement)
-SCAN_ABOVE = 24  # markers; below, as many `in` tests are faster than a scan
-DFA_UP_TO = 512  # markers; above, building the faster automaton takes too long
 
 
 class Bucket(Generic[T]):
-    """An ordered list of rules; the first that matches wins."""
+    """An ordered list of rules; the first that matches wins. Those of `then` come after its own.
 
-    __slots__ = ("_always", "_scanner", "_triggers", "_words", "rules")
+    `shared` scans for at least the markers of these rules: one automaton can serve many buckets.
+    """
 
-    def __init__(self, rules: Iterable[T]) -> None:
-        self.rules: tuple[T, ...] = tuple(rules)
-        self._always: list[int] = []
+    __slots__ = ("_always", "_own", "_scan", "_signs", "_then", "_triggers")
+
+    def __init__(self, rules: Iterable[T], then: Bucket[T] | None = None, shared: Scan | None = None) -> None:
+        self._own: tuple[T, ...] = tuple(rules)
+        self._then = then
+        always: list[int] = []
         triggers: dict[str, list[int]] = {}
-        for rank, rule in enumerate(self.rules):
+        signs: dict[str, tuple[Condition, list[int]]] = {}
+        for rank, rule in enumerate(self._own):
             if rule.needs is None:
-                self._always.append(rank)
-            for marker in rule.needs or ():
+                always.append(rank)
+                continue
+            for marker in rule.needs:
                 triggers.setdefault(marker, []).append(rank)
+            for sign in rule.signs:
+                signs.setdefault(sign.source, (sign, []))[1].append(rank)
+        self._always = always
         self._triggers = triggers
-        self._words = tuple(triggers)
-        self._scanner = _scanner(self._words) if len(triggers) > SCAN_ABOVE else None
+        self._signs = tuple((sign.test, ranks) for sign, ranks in signs.values())
+        self._scan = shared if shared is not None and len(triggers) > SCAN_ABOVE else scan(triggers)
+
+    @property
+    def rules(self) -> tuple[T, ...]:
+        """All of them, in the order in which they are tried."""
+        return self._own if self._then is None else self._own + self._then.rules
 
     def __iter__(self) -> Iterator[T]:
-        return iter(self.rules)
+        return iter(self._own) if self._then is None else chain(self._own, self._then)
 
     def __len__(self) -> int:
         return len(self.rules)
 
     def first(self, reading: Reading) -> T | None:
         """The first rule all of whose conditions hold."""
-        rules = self.rules
-        for rank in self._candidates(reading) if self._words else self._always:
-            rule = rules[rank]
+        own = self._own
+        for rank in self._candidates(reading):
+            rule = own[rank]
             for condition in rule.conditions:
                 if not condition.test(reading):
                     break
             else:
                 return rule
-        return None
+        return None if self._then is None else self._then.first(reading)
 
     def _candidates(self, reading: Reading) -> list[int]:
-        text = reading.text
-        triggers = self._triggers
-        if self._scanner is None:
-            found = [marker for marker in self._words if marker in text]
-        else:
-            hits = self._scanner.find_matches_as_indexes(text.encode("utf-8", "replace"), overlapping=True)
-            found = [self._words[hit] for hit in {hit[0] for hit in hits}]
-        if not found:
+        """The ranks of the rules that have a chance, in order."""
+        ranks: set[int] = set()
+        if self._triggers:
+            for marker in self._scan(reading.text):
+                ranks.update(self._triggers.get(marker, ()))
+        for test, those in self._signs:
+            if test(reading):
+                ranks.update(those)
+        if not ranks:
             return self._always
-        ranks = set(self._always)
-        for marker in found:
-            ranks.update(triggers[marker])
+        ranks.update(self._always)
         return sorted(ranks)
-
-
-def _scanner(words: tuple[str, ...]) -> ahocorasick_rs.BytesAhoCorasick:
-    kind = ahocorasick_rs.Implementation.DFA if len(words) <= DFA_UP_TO else ahocorasick_rs.Implementation.ContiguousNFA
-    return ahocorasick_rs.BytesAhoCorasick([word.encode() for word in words], implementation=kind)

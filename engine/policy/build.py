@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypedDict
 
 from faultwise import dsl
+from faultwise.dsl.nodes import And, Exists
 
 from faultwise.engine.failure.fields import FULL, TERSE
 from faultwise.engine.failure.reading import Reading
@@ -21,6 +22,13 @@ from .parsed import Entry
 from .statuses import parse_statuses
 
 MARKERS = ("any", "all", "none")
+WITHIN_TEXT = ("text", "code", "type", "param", "message")  # the fields of which a reading's `text` holds everything
+SIGNS = ("header", "json", "outer", "inner_status", "stated")  # values that cost little to find, and few failures have
+
+
+class _Needs(TypedDict):
+    needs: frozenset[str] | None
+    signs: tuple[Condition, ...]
 
 
 @dataclass(slots=True)
@@ -68,7 +76,7 @@ class Builder:
             terminal=data.get("terminal"),
             mode=data.get("mode", "live"),
             expires=expires,
-            needs=self._needs(nodes),
+            **self._needs(nodes, environment),
         )
 
     def restatement(self, entry: Entry, layer: str, provider: str) -> Restatement | None:
@@ -92,7 +100,7 @@ class Builder:
             see=_texts(data.get("see")),
             phases=frozenset(_texts(data.get("phase"))),
             retry_after=retry_after,
-            needs=self._needs(nodes),
+            **self._needs(nodes, environment),
         )
 
     def duration(
@@ -167,9 +175,13 @@ class Builder:
     def _conditions(self, nodes: Iterable[dsl.Node], environment: dsl.Environment) -> tuple[Condition, ...]:
         return tuple(Condition(dsl.source(node), dsl.compile(node, environment, self.lists)) for node in nodes)
 
-    def _needs(self, nodes: Iterable[dsl.Node]) -> frozenset[str] | None:
-        sets = [found for node in nodes if (found := dsl.needs(node, "text", self.lists)) is not None]
-        return min(sets, key=len) if sets else None
+    def _needs(self, nodes: tuple[dsl.Node, ...], environment: dsl.Environment) -> _Needs:
+        """What `Bucket` looks for before it evaluates a rule."""
+        needs = dsl.needs(And(nodes), WITHIN_TEXT, SIGNS, self.lists)
+        if needs is None:
+            return {"needs": None, "signs": ()}
+        signs = self._conditions(map(Exists, needs.values), environment)
+        return {"needs": needs.markers, "signs": signs}
 
     def _duration(self, entry: Entry, key: str, environment: dsl.Environment) -> Duration | None:
         if key not in entry.data:

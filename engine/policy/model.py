@@ -107,6 +107,7 @@ class Rule:
     mode: str = "live"  # live | shadow
     expires: float | None = None  # seconds since the epoch
     needs: frozenset[str] | None = None  # folded markers of which `text` must hold one; None: no such set
+    signs: tuple[Condition, ...] = ()  # or one of these must hold: cheap, and shared by rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ class Restatement:
     phases: frozenset[str] = frozenset()
     retry_after: Duration | None = None
     needs: frozenset[str] | None = None
+    signs: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

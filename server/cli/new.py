@@ -46,7 +46,7 @@ rules:
     any: ["daily credit used up"]
     reason: quota_exhausted                # what that entails: docs/rules/reasons.md
 
-# And how you know: one case that fires, and one that is nearly the same and does not.
+# And how you know: cases that fire, and some that are nearly the same and do not.
 cases:
   - name: the day's credit is used up, sent as 403
     status: 403
@@ -56,6 +56,14 @@ cases:
     status: 403
     body: {{error: {{message: "no access to this model (daily credit used up: no)"}}}}
     expect: {{status: 403, not_rule: [{id}-quota-misstated, {id}-quota-used-up]}}
+  - name: any other 403 stays one
+    status: 403
+    body: {{error: {{message: forbidden}}}}
+    expect: {{status: 403, not_rule: {id}-quota-misstated}}
+  - name: a limit on the rate is no quota
+    status: 429
+    body: {{error: {{message: too many requests}}}}
+    expect: {{reason: rate_limit_exceeded, not_rule: {id}-quota-used-up}}
 """
 
 

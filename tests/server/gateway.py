@@ -22,8 +22,8 @@ PATIENCE = 10.0  # seconds after which a test that waits has failed
 MEMO: dict[Any, Any] = {}  # parsed rule files, spared their parsing from test to test
 HERE = Path(__file__).parent
 RULES = HERE.parents[1] / "rules"
-# The shipped words and general rules, and one provider of our own: each server starts at once.
-CATALOGUE = (RULES / "policy.yaml", RULES / "general", HERE / "catalogue")
+# The shipped words, and a few rules of our own: each server starts at once.
+CATALOGUE = (RULES / "policy.yaml", HERE / "catalogue")
 
 
 @dataclass

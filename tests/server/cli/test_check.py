@@ -74,7 +74,7 @@ def test_a_gateway_file_among_the_paths_is_held_against_its_own_rules(
     (folder / "gateway.yaml").write_text(GATEWAY.replace("connection: a", "connection: b"))
     assert main(["check", *ALONE, "gateway.yaml"]) == 1
     err = capsys.readouterr().err
-    assert "gateway.yaml:6:34: FW063 combo `coding`: unknown connection `b`" in err
+    assert "gateway.yaml:6:35: FW063 combo `coding`: unknown connection `b`" in err
     assert "ACME_KEY" not in err
 
 

@@ -18,7 +18,7 @@ def test_the_starter_passes_the_strictest_check_and_its_cases(
     out = capsys.readouterr().out
     assert f"wrote {folder}/acme.example.yaml" in out and f"faultwise check --strict {folder}" in out
     assert main(["check", "--strict", folder]) == 0
-    assert main(["test", "--mutate", folder]) in (0, 1)
+    assert main(["test", folder]) == 0
     first = (tmp_path / "my-rules" / "acme.example.yaml").read_text().splitlines()[0]
     named = tmp_path / "my-rules" / first.partition("$schema=")[2]
     assert json.loads(named.read_text())["title"] == "Provider"
