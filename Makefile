@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format docs bench clean
 .DEFAULT_GOAL := test
 
 demo: .venv/run
@@ -22,6 +22,9 @@ check: .venv/dev
 format: .venv/dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: .venv/dev
+	$(BIN)/python docs/generate.py
 
 bench: .venv/dev
 	$(BIN)/python tests/bench/run.py

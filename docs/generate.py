@@ -294,9 +294,7 @@ def _command_line() -> str:
 def _option(action: argparse.Action) -> tuple[str, str]:
     choices = "|".join(map(str, action.choices)) if action.choices else None
     value = action.metavar if isinstance(action.metavar, str) else choices or action.dest.upper()
-    text = (action.help or (f"one of {', '.join(map(str, action.choices))}" if action.choices else "")).replace(
-        "%%", "%"
-    )
+    text = (action.help or "").replace("%%", "%")
     if not action.option_strings:
         return (f"[{value}]…" if action.nargs == "*" else f"[{value}]" if action.nargs == "?" else value), text
     names = ", ".join(action.option_strings)

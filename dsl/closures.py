@@ -5,7 +5,7 @@ Each has a short form for the case that rules are made of, because a reload make
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import isnan
 from typing import Any
 
@@ -122,6 +122,19 @@ def guarded(contains: Contains, folded: Get | None, markers: tuple[str, ...]) ->
         return False
 
     return holds
+
+
+def behind(literals: Iterable[str], test: TextTest) -> TextTest:
+    """The same test of a text, for which one of the literals must stand in it: looked at first, because that is cheap."""
+    row = tuple(literals)
+
+    def tested(text: str) -> bool:
+        for literal in row:
+            if literal in text:
+                return test(text)
+        return False
+
+    return tested
 
 
 def bordering(operator: str, wanted: str) -> TextTest:

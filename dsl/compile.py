@@ -14,6 +14,7 @@ from typing import Any
 from .closures import (
     Test,
     TextTest,
+    behind,
     bordering,
     both,
     either,
@@ -53,6 +54,7 @@ from .nodes import (
     is_raw,
 )
 from .regex import Regex
+from .required import required
 from .types import NUMERIC, Environment, Get, Lists, Type
 
 _BORDERS: dict[str, Callable[[str, str], bool]] = {
@@ -155,7 +157,9 @@ class _Compiler:
         match node.operator:
             case "matches":
                 assert isinstance(node.right, Pattern)
-                return self.some(node.left, raw, Regex(node.right.pattern, folded=not raw).found)
+                found = Regex(node.right.pattern, folded=not raw).found
+                literals = None if raw else required(node.right.pattern)
+                return self.some(node.left, raw, behind(literals, found) if literals else found)
             case "has any":
                 return self.has(node.left, raw, tuple(dict.fromkeys(self.items(node.right, raw))))
             case "has all":

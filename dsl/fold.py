@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from unicodedata import is_normalized, normalize
 
+_LONG = 128  # characters
+_SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f"  # of ASCII, besides the space
+
 
 def fold(text: str) -> str:
     """The folded form: NFKC, casefold, runs of white space to one space, none at the ends.
@@ -12,7 +15,7 @@ def fold(text: str) -> str:
     changes nothing. Traditional and simplified script stay apart: list both.
     """
     if text.isascii():
-        return " ".join(text.lower().split())
+        return _single_spaced(text.lower())
     if not is_normalized("NFKC", text):
         text = normalize("NFKC", text)
     folded = text.casefold()
@@ -21,3 +24,13 @@ def fold(text: str) -> str:
         # (`ǰ`) casefold to their own decomposition.
         folded = normalize("NFKC", folded).casefold()
     return " ".join(folded.split())
+
+
+def _single_spaced(text: str) -> str:
+    """ASCII with single spaces for its white space: most long texts are so already, which is quicker to see than to do."""
+    if len(text) < _LONG or "  " in text:
+        return " ".join(text.split())
+    for space in _SPACES:
+        if space in text:
+            return " ".join(text.split())
+    return text.strip(" ")

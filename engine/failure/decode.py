@@ -41,15 +41,20 @@ def content(body: bytes, headers: Headers) -> Content:
     """The text of a body (RFC 9110 section 8.4 for encodings; charset from header, BOM, meta, UTF-8, then GB18030)."""
     if not body:
         return Content("")
-    if not len(headers) and body[:1] == b"{" and len(body) < BODY_LIMIT and (text := _plain_json(body)):
+    kind = headers.get("content-type", "") or ""
+    if body[:1] == b"{" and len(body) < BODY_LIMIT and _names_utf8(kind.lower()) and (text := _plain_json(body)):
         return Content(text, visible=text)
     plain, broken = decompress(body, headers)
-    kind = headers.get("content-type", "") or ""
     text = _decoded(plain, kind)
     if not is_page(text, kind):
         return Content(text, encoding_broken=broken, visible=text)
     title, seen = visible(text)
     return Content(text, True, broken, title, seen)
+
+
+def _names_utf8(kind: str) -> bool:
+    """Whether a content type names UTF-8, or no charset."""
+    return "charset" not in kind or "utf-8" in kind
 
 
 def _plain_json(body: bytes) -> str | None:
@@ -143,7 +148,7 @@ def _unbrotli(body: bytes) -> Unpacked:
             piece = stream.process(pending, output_buffer_limit=BODY_LIMIT)
             pending = b""
             out += piece
-            if not piece and stream.can_accept_more_data():
+            if not piece:
                 break
     except brotli.error:
         return out, False

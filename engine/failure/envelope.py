@@ -104,7 +104,7 @@ class Envelopes:
         return self.unwrapper.content(document) is not None
 
     def _applies(self, shape: Shape, document: dict[str, Any]) -> bool:
-        if shape.unless_answer and any(substantive(document.get(key)) for key in self.answers):
+        if shape.unless_answer and any(substantive(document[key]) for key in self.answers.intersection(document)):
             return False
         return not shape.beside_text or any(
             isinstance(value, str) and value.strip() and self.roles.get(key, 0) & MESSAGE

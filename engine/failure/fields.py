@@ -93,6 +93,7 @@ _PROSE = {
     "message": Field(
         Type.STRINGS,
         attrgetter("message"),
+        attrgetter("message_folded"),
         contains=lambda reading, marker: reading.has_message(marker),
         doc="the messages, innermost first, without those that only wrap another",
     ),

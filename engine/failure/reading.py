@@ -235,14 +235,22 @@ class Reading:
         return "\n".join(self.code + self.type)
 
     @lazy
+    def _words(self) -> str:
+        """Codes, types and params, folded, a line each."""
+        return "\n".join(self.tokens + self.param_folded)
+
+    @lazy
     def message_folded(self) -> tuple[str, ...]:
-        """The messages, folded, at most `TEXT_LIMIT` characters together."""
-        return _folded(self.message)
+        """The messages, folded, as much of them as `text` holds."""
+        return _folded(self.message, TEXT_LIMIT - len(self._words))
 
     @lazy
     def text(self) -> str:
-        """Codes, types, params and messages, folded, a line each: no folded marker spans two."""
-        return "\n".join(self.tokens + self.param_folded + self.message_folded)[:TEXT_LIMIT]
+        """Codes, types, params and messages, folded, a line each: no folded marker spans two.
+
+        At most `TEXT_LIMIT` characters. INVARIANT: it holds everything that those fields hold, folded.
+        """
+        return "\n".join((self._words, *self.message_folded) if self._words else self.message_folded)
 
     @property
     def text_raw(self) -> str:
@@ -288,7 +296,7 @@ class Reading:
 
     def has_outer(self, marker: str) -> bool:
         """Whether an outer message holds a folded marker, and not as an echo."""
-        return self._holds(_folded(self.outer), marker)
+        return self._holds(_folded(self.outer, TEXT_LIMIT), marker)
 
     def has_body(self, marker: str) -> bool:
         """Whether the body holds a folded marker, and not as an echo."""
@@ -328,26 +336,34 @@ class Reading:
 
     def _with_more(self, account: Account, seen: Seen) -> Account:
         """What stands outside the error object: the page's title, how the answer ended, headers."""
-        messages, codes, types = account.messages, list(account.codes), list(account.types)
-        if self.title and self.title not in messages:
-            messages = (self.title, *messages)
-        if seen.ending is not None:
-            types.insert(0, seen.ending.word)
+        titles = (self.title,) if self.title and self.title not in account.messages else ()
+        endings = (seen.ending.word,) if seen.ending is not None else ()
+        codes: list[str] = []
+        types: list[str] = []
         for name, role in self.envelopes.headers.items():
             for value in self.headers.all(name):
                 word = self.envelopes.bare(cleaned(value.strip())[:LONGEST_LEAF])
                 (codes if role == "code" else types).append(word)
-        return replace(account, messages=messages, codes=tuple(dict.fromkeys(codes)), types=tuple(dict.fromkeys(types)))
+        if not (titles or endings or codes or types):
+            return account
+        return replace(
+            account,
+            messages=(*titles, *account.messages),
+            codes=tuple(dict.fromkeys((*account.codes, *codes))),
+            types=tuple(dict.fromkeys((*endings, *account.types, *types))),
+        )
 
     def _in_request(self, text: str) -> bool:
         return echo.quoted(text, self.request_text)
 
 
-def _folded(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """The texts, folded, at most `TEXT_LIMIT` characters together."""
-    left = TEXT_LIMIT
+def _folded(texts: tuple[str, ...], left: int) -> tuple[str, ...]:
+    """The texts, folded, at most `left` characters together, with a line end for each."""
     folded = []
     for text in texts:
+        left -= 1
+        if left <= 0:
+            break
         folded.append(fold(text)[:left])
         left -= len(folded[-1])
     return tuple(folded)

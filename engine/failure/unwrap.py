@@ -68,12 +68,17 @@ class Step:
 class Unwrapper:
     """The declared steps, compiled. Raises ValueError, naming the step, for one that cannot be."""
 
-    __slots__ = ("_answers", "_content", "_first", "_held", "_open", "_statuses", "_steps", "_strength")
+    __slots__ = ("_answers", "_content", "_first", "_held", "_named", "_naming", "_open", "_steps", "_strength")
 
     def __init__(self, steps: Iterable[Mapping[str, Any]], strength: Strength) -> None:
         compiled = [_step(step) for step in steps]
         self._steps = tuple(step for step in compiled if step.words)
-        self._statuses = tuple(step for step in compiled if not step.words)
+        # Most texts name no status: one search for all steps that could find one.
+        self._naming = sorted((step for step in compiled if step.group), key=lambda step: step.words)
+        self._named = re2.Set.SearchSet(_options())
+        for step in self._naming:
+            self._named.Add(step.pattern.pattern)
+        self._named.Compile()
         self._content = tuple((path, step) for step in compiled for path in step.content)
         self._answers = frozenset(path[0] for path, _ in self._content)
         self._strength = strength
@@ -115,10 +120,9 @@ class Unwrapper:
         """The last status that a gateway's words name in a text."""
         text = text[-LONGEST_LEAD:]
         best: tuple[int, int] | None = None
-        for step in (*self._statuses, *self._steps):
-            if not step.may(text):
-                continue
-            for found in step.pattern.finditer(text) if step.group else ():
+        for number in sorted(self._named.Match(text) or ()):
+            step = self._naming[number]
+            for found in step.pattern.finditer(text) if step.may(text) else ():
                 at = found.start(step.group)
                 if at >= 0 and (best is None or at > best[0]):
                     best = at, int(found.group(step.group))
@@ -157,8 +161,8 @@ class Unwrapper:
             return [Inner(value, whole=True)] if isinstance(value, str) and value != text else []
         if stripped[:1] in ("{", "["):
             value = parse(stripped)
-            if value is not MISSING:
-                return [Inner(document=value, source=stripped, whole=True)] if self._strength(value) else []
+            if isinstance(value, dict) or (isinstance(value, list) and self._strength(value)):
+                return [Inner(document=value, source=stripped, whole=True)]
         found = []
         end = 0
         for item in embedded(text):
@@ -175,15 +179,19 @@ class Unwrapper:
         return self.status(lead) is not None or any(step.match(probe) for step in self._likely(probe))
 
 
+def _options() -> Any:
+    options = re2.Options()
+    options.dot_nl = True
+    options.log_errors = False
+    return options
+
+
 def _step(data: Mapping[str, Any]) -> Step:
     name, pattern = data["id"], data["match"]
     if len(pattern) > LONGEST_PATTERN:
         raise ValueError(f"unwrap `{name}`: a regex of {len(pattern)} characters, more than {LONGEST_PATTERN}")
-    options = re2.Options()
-    options.dot_nl = True
-    options.log_errors = False
     try:
-        compiled = re2.compile(pattern, options)
+        compiled = re2.compile(pattern, _options())
     except re2.error as error:
         raise ValueError(f"unwrap `{name}`: the regex does not compile: {error}") from None
     groups = set(compiled.groupindex)

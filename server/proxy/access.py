@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
 from hashlib import sha256
 from urllib.parse import parse_qs, urlsplit
 
@@ -51,11 +50,6 @@ def admin(headers: Pairs, token: str, host: str) -> None:
     if named and not is_loopback(urlsplit(f"//{named}").hostname or ""):
         raise Refused(403, "the `Host` header names another machine", "forbidden")
     _same_machine(headers)
-
-
-def lower(headers: Mapping[str, str]) -> Pairs:
-    """Header pairs of a mapping, as this module reads them."""
-    return tuple((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items())
 
 
 def _same_machine(headers: Pairs) -> None:

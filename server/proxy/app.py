@@ -7,8 +7,9 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
@@ -128,10 +129,10 @@ class Models:
         await _send(send, 200, [(b"x-faultwise-request-id", id.encode())], body)
 
 
-async def _attended(work: object, receive: Receive) -> None:
+async def _attended(work: Coroutine[Any, Any, None], receive: Receive) -> None:
     """Do the work unless the client hangs up first; then the work is cancelled at once."""
-    task = asyncio.ensure_future(work)  # type: ignore[call-overload]  # a coroutine
-    gone = asyncio.ensure_future(disconnected(receive))
+    task = asyncio.create_task(work)
+    gone = asyncio.create_task(disconnected(receive))
     try:
         await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -67,7 +67,7 @@ class Routes:
             if _allowed(key.allowed_combos if key else None, name):
                 yield name, "faultwise"
         for connection in self._connections.values():
-            if _allowed(key.allowed_connections if key else None, connection.id):
+            if _direct(key, connection) and _allowed(key.allowed_connections if key else None, connection.id):
                 provider = self._policy.provider(connection.provider).name
                 yield from ((f"{connection.id}/{model}", provider) for model in connection.models)
 

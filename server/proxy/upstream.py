@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 import aiohttp
 import httpx
@@ -22,8 +22,7 @@ class Upstreams:
     """The transports in use, by scheme, host and port. `make` builds one; a test hands in its own."""
 
     def __init__(self, make: Make | None = None) -> None:
-        # reading the certificates takes long enough to be noticed by a request: once, and before the first
-        self._make = make or partial(_transport, httpx.create_ssl_context())
+        self._make = make or partial(_transport, _context())
         self._transports: dict[tuple[bytes, bytes, int | None], httpx.AsyncBaseTransport] = {}
 
     async def send(self, request: httpx.Request) -> httpx.Response:
@@ -39,6 +38,12 @@ class Upstreams:
         transports, self._transports = tuple(self._transports.values()), {}
         for transport in transports:
             await transport.aclose()
+
+
+@cache
+def _context() -> ssl.SSLContext:
+    """Whom to trust. Reading the certificates takes long enough to be noticed by a request: once, and before the first."""
+    return httpx.create_ssl_context()
 
 
 def _transport(context: ssl.SSLContext) -> httpx.AsyncBaseTransport:

@@ -80,7 +80,7 @@ def plain(size: int) -> Failure:
 def matcher(policy: Policy, failure: Failure) -> Callable[[], object]:
     """One match over a record that was decoded and taken apart; its text is folded each time, as it is by hand."""
     base = read(failure, policy.envelopes, policy.provider("p0"))
-    assert base.message and base.key == 429
+    assert base.message and base.key == 429 and base.inner_status is None and base.stated is None
     bucket = policy.rules(policy.provider("p0"), 429)
 
     def match() -> object:

@@ -49,3 +49,10 @@ def test_folding_twice_changes_nothing(text: str) -> None:
 @given(st.text(st.characters(max_codepoint=127)))
 def test_the_short_way_for_ascii_gives_the_same(text: str) -> None:
     assert fold(text) == fold(text + " é").removesuffix("é").strip()
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(st.lists(st.sampled_from(["Ab", "c " * 40, "D" * 99, " ", "\t", "\n", "\v", "\f", "\r", "\x1c", "\x1f", "é"])))
+def test_long_and_short_texts_are_folded_alike(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert fold(text) == " ".join(text.casefold().split())

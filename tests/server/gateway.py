@@ -89,7 +89,7 @@ def gateway(
     until(lambda: server.started)
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     try:
-        with httpx.Client(base_url=url, timeout=PATIENCE) as client:
+        with httpx.Client(base_url=url, timeout=PATIENCE, verify=False) as client:
             yield Gateway(url, state, clock, file, client)
     finally:
         server.should_exit = True

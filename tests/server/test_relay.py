@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
@@ -442,7 +443,5 @@ async def _sdk(url: str) -> tuple[str | None, str]:
 
 
 def test_the_asynchronous_openai_sdk_works_too(pair: Gateway, a: Upstream) -> None:
-    import asyncio
-
     a.script(ok("plain"), sse(delta("a"), delta("b", "stop"), DONE))
     assert asyncio.run(_sdk(pair.url)) == ("plain", "ab")

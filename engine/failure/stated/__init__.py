@@ -78,7 +78,7 @@ def find_stated(reading: Reading) -> Stated | None:
         texts.append(reading.body)
     return find(
         reading.headers,
-        reading.documents[::-1],
+        () if body.silent(reading.body) else reading.documents[::-1],
         texts,
         reading.now,
         declared.stated if declared else None,

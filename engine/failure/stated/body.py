@@ -92,7 +92,20 @@ _RANK = {key: rank for rank, key in enumerate(KEYS)}
 _COUNTED = frozenset(key for key in KEYS if "reset" in key)  # void where the same object says that something is left
 _BRANCHES = (dict, list, tuple)
 _OPENING = frozenset("{[ \n\r\t")
+# One of these stands in each of KEYS and in all else that is looked for.
+STEMS = ("retry", "reset", "wait", "again", "cooldown", "estimated", "until", "available", "beforenext", "headers")
 _MARKS = ("retry", "reset", "Retry", "Reset")  # one of which a string must hold to be worth parsing
+
+
+def silent(text: str) -> bool:
+    """Whether a body of JSON certainly states nothing: cheap, and most do not. False where it is something else."""
+    if text[:1] not in ("{", "[") or "\\u00" in text:  # an escaped letter: a key may be spelt so
+        return False
+    low = text.lower().replace("_", "").replace("-", "")
+    for stem in STEMS:  # noqa: SIM110  # all() would make a generator for every failure
+        if stem in low:
+            return False
+    return True
 
 
 def stated(

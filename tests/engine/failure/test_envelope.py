@@ -42,6 +42,9 @@ FAILURES: list[Any] = [
     {"title": "Forbidden", "status": 403},
     {"__type": "ThrottlingException"},
     {"promptFeedback": {"blockReason": "SAFETY"}},
+    {"header": {"code": 10013, "message": "x"}},
+    {"ResponseMetadata": {"Error": {"Code": "AccessDenied", "Message": "x"}}},
+    {"Response": {"ErrorMsg": {"Msg": "x", "Code": 4001}}},
     {"choices": [{"error": {"code": 502, "message": "x"}, "message": {"content": ""}}]},
     {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "x"}},
     {"jsonrpc": "2.0", "result": {"content": [{"type": "text", "text": "MCP error -429: slow down"}]}},
@@ -219,6 +222,9 @@ def read(envelopes: Envelopes, document: Any) -> Account:
             [],
         ),
         ({"promptFeedback": {"blockReason": "SAFETY"}}, [], ["SAFETY"], []),
+        ({"header": {"code": 10013, "message": "m", "status": 2}}, ["m"], ["10013", "2"], []),
+        ({"Response": {"ErrorMsg": {"Msg": "m", "Code": 4001}}}, ["m"], ["4001"], []),
+        ({"name": "content_moderation", "errors": ["m"]}, ["m"], [], ["content_moderation"]),
         ({"error": {"message": "m", "code": "c", "innererror": {"code": "inner"}}}, ["m"], ["inner", "c"], []),
         ({"error": {"message": "m", "metadata": {"error_type": "t", "reasons": ["a", "b"]}}}, ["m"], ["a", "b"], ["t"]),
         ({"error": {"message": "Error"}}, ["Error"], [], []),
@@ -262,6 +268,13 @@ def test_an_error_as_json_in_a_message_is_read_and_nothing_is_outer(envelopes: E
     assert account.types == ("RESOURCE_EXHAUSTED", "Bad Request")
     assert (account.own, envelopes.inner_status(account)) == (400, 429)
     assert account.documents[1] == inner
+
+
+def test_json_in_a_message_that_has_no_words_gives_its_codes_and_stays_a_message(envelopes: Envelopes) -> None:
+    text = '{"type": "exceeded_limit", "resetsAt": 1796000000}'
+    account = read(envelopes, {"error": {"type": "rate_limit_error", "message": text}})
+    assert (account.messages, account.types) == ((text,), ("exceeded_limit", "rate_limit_error"))
+    assert (account.outer, account.documents[1]["resetsAt"]) == ((), 1796000000)
 
 
 def test_a_gateways_words_become_outer(envelopes: Envelopes) -> None:

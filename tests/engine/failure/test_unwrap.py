@@ -70,7 +70,8 @@ def test_a_message_that_is_json_as_a_whole() -> None:
     text = '{"error": {"message": "x"}}'
     assert unwrapper().inside(f" {text}\n") == [Inner(document={"error": {"message": "x"}}, source=text, whole=True)]
     assert unwrapper().inside('[{"error": "x"}]')[0].whole
-    assert unwrapper().inside('{"a": 1}') == []
+    assert unwrapper().inside('{"a": 1}') == [Inner(document={"a": 1}, source='{"a": 1}', whole=True)]
+    assert unwrapper().inside("[1]") == []
     assert unwrapper().inside('"a text in quotes"') == [Inner("a text in quotes", whole=True)]
     assert unwrapper().inside('"x" is not a model') == []
 

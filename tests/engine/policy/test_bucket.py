@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faultwise.engine.cases import NOW, row
+from faultwise.engine.cases import NOW
+from faultwise.engine.cases import row as as_failure
 from faultwise.engine.failure.intake import intake
 from faultwise.engine.failure.reading import Reading, read
 from faultwise.engine.policy.load import load
@@ -111,7 +112,7 @@ def test_the_first_match_is_the_first_of_all_rules(
 
 def test_every_case_of_the_shipped_catalogue_gives_what_all_rules_give(shipped: Policy) -> None:
     for case in shipped.cases:
-        failure = intake(row(case), NOW)
+        failure = intake(as_failure(case), NOW)
         provider = shipped.provider(failure.provider)
         reading = read(failure, shipped.envelopes, provider)
         if reading.is_error and reading.phase != "local":
