@@ -1,5 +1,7 @@
 # Each target makes .venv where it is missing and installs what it needs; no root, no services.
-PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+# the first interpreter that really runs and is new enough; a version manager's shim may be neither
+PYTHON ?= $(shell for one in python3 python3.13 python3.12 python3.11 python; do \
+	$$one -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$one && break; done)
 BIN := .venv/bin
 
 .PHONY: demo test check format docs bench clean
@@ -33,6 +35,7 @@ clean:
 	rm -rf .venv build dist src/*.egg-info
 
 .venv/run: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Faultwise needs Python 3.11 or newer"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .

@@ -11,12 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from faultwise.dsl import Type
+from faultwise.dsl import Type, spell
 from faultwise.dsl.functions import FUNCTIONS
 from faultwise.engine.cases import NOW, CaseResult, run_cases
 from faultwise.engine.failure.fields import FULL
@@ -27,7 +27,7 @@ from faultwise.engine.policy.policy import Policy
 from faultwise.engine.policy.schema import schema
 from faultwise.engine.policy.source import collect
 from faultwise.server.cli import VERBS
-from faultwise.server.layers import KNOWN, variable
+from faultwise.server.layers import KNOWN, size, variable
 
 DOCS = Path(__file__).resolve().parent
 NOTE = "<!-- Written by docs/generate.py; `make docs` writes it again. -->\n"
@@ -311,12 +311,8 @@ def _settings() -> str:
     ]
     lines += ["Of single values: default < file < environment < command line.", ""]
     lines += ["| setting | default | environment |", "|---|---|---|"]
-    for name, (_, default) in KNOWN.items():
-        lines.append(
-            f"| `{name}` | `{default:g} s` | `{variable(name)}` |"
-            if isinstance(default, float)
-            else f"| `{name}` | `{default}` | `{variable(name)}` |"
-        )
+    for name, (parse, default) in KNOWN.items():
+        lines.append(f"| `{name}` | {_default(parse, default)} | `{variable(name)}` |")
     lines += [
         "",
         "Further variables: `FAULTWISE_RULES` (rule directories), `FAULTWISE_ADMIN_TOKEN` (see [embedding](embedding.md#the-decision-service)).",
@@ -328,6 +324,25 @@ def _settings() -> str:
         if rows:
             lines += ["| key | |", "|---|---|", *(f"| `{key}` | {_cell(text)} |" for key, text in rows), ""]
     return "\n".join(lines)
+
+
+def _default(parse: Callable[[Any], Any], default: Any) -> str:
+    """A default as one would write it."""
+    if default is None:
+        return ""
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
+    if _reads_duration(parse):
+        return f"`{spell(default)}`"
+    mebi = default // 2**20 if parse is size else 0
+    return f"`{mebi}MiB`" if mebi else f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
+
+
+def _reads_duration(parse: Callable[[Any], Any]) -> bool:
+    try:
+        return bool(parse("1s") == 1.0)
+    except ValueError:
+        return False
 
 
 def _keys(part: Mapping[str, Any], defs: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ A reading of RE2's syntax that may know less than RE2, never more: what it is no
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -16,9 +17,12 @@ MOST = 64  # literals of a set
 MOST_SPELLINGS = 64  # of a part, before those that hold another are dropped
 TELLING = 8  # bytes from which a longer literal is no better
 
+REMEMBERED = 4_096  # patterns: a reload walks only what changed
+
 Texts = frozenset[str]
 
 
+@lru_cache(maxsize=REMEMBERED)
 def required(pattern: str) -> frozenset[str] | None:
     """Literals, in small letters, of which one stands wherever the pattern matches; None where there is no such set."""
     walk = _Walk(pattern)
@@ -46,6 +50,7 @@ class _Part(NamedTuple):
 
 _NOTHING = _Part(frozenset({""}))
 _ANYTHING = _Part(None)
+_PLAIN = re.compile(r"[A-Za-z0-9 _,:;'\"/=<>@#%&!~`-]+(?![*+?{])")  # characters that stand for themselves
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{(\d+)(,\d*)?\})\??")
 _OPENING = re.compile(r"\((?:\?P?<\w+>|\?[a-zA-Z-]*:)?")
 _FLAGS = re.compile(r"\(\?[a-zA-Z-]+\)")
@@ -101,8 +106,10 @@ class _Walk:
         return part
 
     def _atom(self) -> _Part:
-        pattern, at = self._pattern, self._at
-        character = pattern[at]
+        if plain := _PLAIN.match(self._pattern, self._at):
+            self._at = plain.end()
+            return _Part(frozenset({plain[0].lower()}))
+        character = self._pattern[self._at]
         if character == "(":
             return self._group()
         if character == "[":

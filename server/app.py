@@ -14,15 +14,17 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from .api import decisions, health, policy
+from .api import decisions, health, journal, metrics, policy, rules
 from .api.problem import http_error, refused, unexpected
 from .cell import Cell
 from .loading import Loader
+from .observer import Observer
 from .proxy.app import Models, Proxy
 from .proxy.body import Gone
 from .proxy.endpoint import ENDPOINTS
 from .proxy.request import Refused
-from .proxy.upstream import Make, Upstreams
+from .proxy.transport import Make
+from .proxy.upstream import Upstreams
 from .reload import Reloader
 
 
@@ -43,10 +45,12 @@ def create_app(
     """
     upstreams = Upstreams(transport)
     reloader = Reloader(cell, loader, clock) if loader is not None else None
+    observer = Observer(cell, clock, reloader)
     admin = os.environ.get("FAULTWISE_ADMIN_TOKEN", "") if token is None else token
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        observer.journal.start()
         watch = asyncio.create_task(reloader.follow()) if reloader is not None and follow else None
         try:
             yield
@@ -55,6 +59,7 @@ def create_app(
                 watch.cancel()
                 await asyncio.gather(watch, return_exceptions=True)
             await upstreams.aclose()
+            await asyncio.to_thread(observer.journal.close)
 
     app = FastAPI(
         title="Faultwise",
@@ -67,12 +72,16 @@ def create_app(
         exception_handlers={HTTPException: http_error, Refused: refused, Gone: _gone, Exception: unexpected},
     )
     routes = [
-        Route(endpoint.path, Proxy(endpoint, cell, upstreams, clock, draw), methods=["POST"]) for endpoint in ENDPOINTS
+        Route(endpoint.path, Proxy(endpoint, cell, upstreams, clock, draw, observer), methods=["POST"])
+        for endpoint in ENDPOINTS
     ]
     # before everything else: the paths that are asked most are tried first
     app.router.routes[:0] = [*routes, Route("/v1/models", Models(cell), methods=["GET"])]
     app.include_router(decisions.router(cell, clock))
     app.include_router(policy.router(cell, reloader, admin))
+    app.include_router(rules.router(cell, observer.hits, admin))
+    app.include_router(journal.router(cell, observer.journal.recent, admin, clock))
+    app.include_router(metrics.router(cell, observer.registry, admin))
     app.include_router(health.router(cell, admin, clock))
     return app
 

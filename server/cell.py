@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass, field
 
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.problem import Problem
+from faultwise.engine.state.budget import Budget
 from faultwise.engine.state.locks import Locks
+from faultwise.engine.state.state import State
 
 from .proxy.plan import Routes
 from .settings import Settings
@@ -40,17 +43,36 @@ class Cell:
     """Swapped by one assignment; never half."""
 
     active: Active
-    locks: Locks = field(default_factory=Locks)
+    state: State = field(default_factory=State)
     refusal: Refusal | None = None  # of the newest change, while it is newer than what serves
     draining: bool = False
+    budgets: dict[str, Budget] = field(default_factory=dict)  # by combo; direct requests share one
 
-    def take(self, policy: Policy, settings: Settings, fingerprint: str) -> None:
-        """Let a new policy and configuration serve from the next request on."""
-        generation = self.active.generation + 1
-        self.active = Active(generation, policy, settings, Routes(policy, settings), fingerprint)
-        self.refusal = None
-        for lock in self.locks.keep_only(frozenset(settings.connections)):
+    @property
+    def locks(self) -> Locks:
+        """The locks of connections, models and egresses."""
+        return self.state.locks
+
+    def budget(self, model: str) -> Budget:
+        """The retry budget of a combo."""
+        name = model if model in self.active.settings.combos else ""
+        found = self.budgets.get(name)
+        if found is None:
+            found = self.budgets[name] = Budget()
+        return found
+
+    def know(self, now: float) -> None:
+        """Let the state know whom it is about. Locks of connections that are gone go too, visibly."""
+        for lock in self.state.configured(self.active.routes.identities(), now):
             log.info("lock dropped key=%s: its connection is no longer configured", lock.key)
+
+    def take(self, policy: Policy, settings: Settings, fingerprint: str, now: float | None = None) -> None:
+        """Let a new policy and configuration serve from the next request on."""
+        now = time.time() if now is None else now
+        generation = self.active.generation + 1
+        self.active = Active(generation, policy, settings, Routes(policy, settings, self.state.store.salt), fingerprint)
+        self.refusal = None
+        self.know(now)
         log.info("policy active generation=%d digest=%s files=%d", generation, policy.digest, len(policy.files))
 
     def refuse(self, refusal: Refusal) -> None:
@@ -64,7 +86,9 @@ class Cell:
         )
 
 
-def cell(policy: Policy, settings: Settings, fingerprint: str, locks: Locks | None = None) -> Cell:
-    """The cell a server starts with."""
-    first = Active(1, policy, settings, Routes(policy, settings), fingerprint)
-    return Cell(first, locks if locks is not None else Locks())
+def cell(policy: Policy, settings: Settings, fingerprint: str, state: State | None = None) -> Cell:
+    """The cell a server starts with. `state`: with the store to use; without one it ends with the process."""
+    state = state if state is not None else State()
+    made = Cell(Active(1, policy, settings, Routes(policy, settings, state.store.salt), fingerprint), state)
+    made.know(time.time())
+    return made

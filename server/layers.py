@@ -10,6 +10,8 @@ from faultwise.dsl import duration
 from faultwise.engine.policy.document import Document
 from faultwise.engine.problem import Problem
 
+from .journal.file import FSYNC
+
 PREFIX = "FAULTWISE_"
 
 
@@ -51,6 +53,43 @@ def count(raw: Any) -> int:
     return int(text)
 
 
+def share(raw: Any) -> float:
+    """A number from 0 to 1. Raises ValueError."""
+    return _number(raw, 0.0, 1.0)
+
+
+def rate(raw: Any) -> float:
+    """A number from 0 to 100,000. Raises ValueError."""
+    return _number(raw, 0.0, 100_000.0)
+
+
+def up_to(most: float) -> Callable[[Any], float]:
+    """A duration that is at most so many seconds."""
+
+    def read(raw: Any) -> float:
+        found = seconds(raw)
+        if found > most:
+            raise ValueError(f"`{raw}` is more than {most:g} s")
+        return found
+
+    return read
+
+
+def tries(raw: Any) -> int:
+    """A number from 1 to 10. Raises ValueError."""
+    return int(_number(count(raw), 1, 10))
+
+
+def _number(raw: Any, least: float, most: float) -> float:
+    try:
+        found = float(raw)
+    except (TypeError, ValueError):
+        found = -1.0
+    if not least <= found <= most:
+        raise ValueError(f"`{raw}` is not a number from {least:g} to {most:g}")
+    return found
+
+
 def address(raw: Any) -> str:
     """`host:port` as written, once it can be read. Raises ValueError."""
     host, colon, port = str(raw).rpartition(":")
@@ -59,10 +98,28 @@ def address(raw: Any) -> str:
     return str(raw)
 
 
+def flag(raw: Any) -> bool:
+    """Yes or no, as YAML or the environment says it. Raises ValueError."""
+    if isinstance(raw, bool):
+        return raw
+    word = str(raw).strip().lower()
+    if word not in ("true", "false"):
+        raise ValueError(f"`{raw}` is neither `true` nor `false`")
+    return word == "true"
+
+
+def fsync(raw: Any) -> str:
+    """When the decision log is forced to disk. Raises ValueError."""
+    if raw not in FSYNC:
+        raise ValueError(f"`{raw}` is none of {', '.join(FSYNC)}")
+    return str(raw)
+
+
 # Every single value: how it is read and what it is where nobody says.
 KNOWN: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "listen": (address, "127.0.0.1:4290"),
-    "state": (str, "memory://"),
+    "state": (str, "sqlite:///faultwise.db"),
+    "workers": (count, 1),
     "deadlines.connect": (seconds, 5.0),
     "deadlines.first_byte": (seconds, 60.0),
     "deadlines.first_content": (seconds, 60.0),
@@ -71,6 +128,22 @@ KNOWN: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "limits.body": (size, 64 * 1024 * 1024),
     "limits.headers": (count, 128),
     "limits.drain": (seconds, 25.0),
+    "breaker.enabled": (flag, True),
+    "gate.enabled": (flag, False),
+    "wait.enabled": (flag, True),
+    "wait.max_wait": (up_to(300), 90.0),
+    "wait.max_attempts": (tries, 5),
+    "wait.budget": (up_to(300), 300.0),
+    "budget.ratio": (share, 0.2),
+    "budget.window": (up_to(600), 10.0),
+    "budget.floor": (rate, 10.0),
+    "log.file": (str, None),
+    "log.max_size": (size, 64 * 1024 * 1024),
+    "log.max_age": (seconds, 86_400.0),
+    "log.keep": (count, 10),
+    "log.fsync": (fsync, "rotate"),
+    "log.queue": (count, 1000),
+    "log.bodies": (flag, True),
 }
 
 

@@ -28,6 +28,7 @@ class Reloader:
         self._loader = loader
         self._clock = clock
         self._turn = asyncio.Lock()
+        self.refusals = 0  # changes that were not taken in
 
     async def reload(self) -> bool:
         """Take in what the files say now; whether it serves. A bad change changes nothing but `cell.refusal`."""
@@ -36,6 +37,7 @@ class Reloader:
                 loaded = await asyncio.to_thread(self._loader.load)
             except PolicyError as error:
                 fingerprint = await asyncio.to_thread(self._loader.fingerprint)
+                self.refusals += 1
                 self._cell.refuse(Refusal(fingerprint, error.problems, self._clock()))
                 return False
             if loaded.fingerprint != self._cell.active.fingerprint:

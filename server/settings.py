@@ -15,13 +15,18 @@ from faultwise.engine.policy.document import Document
 from faultwise.engine.policy.schema import validate
 from faultwise.engine.policy.yaml import read
 from faultwise.engine.problem import PolicyError, Problem
+from faultwise.engine.store.base import StoreError
+from faultwise.engine.store.open import check_url
 
+from .journal.redact import Pattern, pattern
 from .layers import Value, layered, seconds
+from .overlay import overlay, own
 from .placeholders import names, replaced
 from .secret import Secret
 
 STRATEGIES = ("priority",)
-INERT = ("queue", "slots", "wait", "budget", "breaker", "gate", "affinity", "watchdog", "profiles", "log")
+INERT = ("queue", "slots", "affinity", "watchdog")
+CREDENTIAL_PARTS = (b"auth", b"key", b"token", b"secret", b"cookie")  # of the names of headers that open something
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -51,7 +56,15 @@ class Connection:
     headers: tuple[tuple[bytes, bytes], ...] = ()  # sent with each request
     egress: str | None = None
     cooling: bool = True
+    profile: Mapping[str, Any] = field(default_factory=dict, hash=False)  # thresholds of its own, waits in seconds
     deadlines: Deadlines = Deadlines()
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What must not be told to anybody: its credential, and headers that hold one."""
+        found = [self.secret.reveal()] if self.secret is not None else []
+        found += [text.decode() for name, text in self.headers if any(part in name for part in CREDENTIAL_PARTS)]
+        return tuple(filter(None, found))
 
     @property
     def host(self) -> str:
@@ -96,7 +109,9 @@ class Settings:
     combos: Mapping[str, Combo]
     keys: tuple[Key, ...]
     values: Mapping[str, Value]
+    profiles: Mapping[str, Any] = field(default_factory=dict)  # thresholds over the policy's, by class of credential
     rules: tuple[Path, ...] = ()
+    redact: tuple[Pattern, ...] = ()  # taken out of the decision log, beside what always is
     shipped: bool = True
     file: Path | None = None
     files: tuple[Path, ...] = ()  # that placeholders name
@@ -133,6 +148,8 @@ def settings(
     data, document, problems = _file(file, environ)
     values, found = layered(data, document, environ, overrides or {})
     problems += found
+    profiles, found = overlay(data, document, environ, values)
+    problems += found
     reader = _Reader(data, document, problems)
     base = Deadlines(*(values[f"deadlines.{name}"].value for name in Deadlines.__slots__))
     connections = reader.connections(base)
@@ -141,13 +158,16 @@ def settings(
         combos=reader.combos(connections),
         keys=reader.keys(connections),
         values=values,
+        profiles=profiles,
         rules=_rules(data, file, environ, rules),
+        redact=reader.redact(),
         shipped=shipped,
         file=file,
         files=tuple((file.parent if file else Path()) / name for name in names(document.data)) if document else (),
     )
     _open_door(made, problems)
-    problems += _inert(data, document, values["state"])
+    _store(made, problems)
+    problems += _inert(data, document)
     errors = [problem for problem in problems if problem.severity == "error"]
     if errors:
         raise PolicyError(problems)
@@ -200,11 +220,16 @@ def _open_door(made: Settings, problems: list[Problem]) -> None:
     problems.append(Problem(source, 0, 0, "FW065", message, "add a key, or listen on 127.0.0.1"))
 
 
-def _inert(data: Mapping[str, Any], document: Document | None, state: Value) -> Iterator[Problem]:
+def _store(made: Settings, problems: list[Problem]) -> None:
+    state, workers = made.values["state"], made.values["workers"]
+    try:
+        check_url(str(state.value), workers.value)
+    except StoreError as error:
+        problems.append(Problem(state.source, 0, 0, "FW069", str(error)))
+
+
+def _inert(data: Mapping[str, Any], document: Document | None) -> Iterator[Problem]:
     """What may be written but is not acted on, so that nobody relies on it."""
-    if not str(state.value).startswith("memory:"):
-        message = f"`state: {state.value}` is not kept: locks end with the process"
-        yield Problem(state.source, 0, 0, "FW066", message, "write `state: memory://`", "warning")
     for name in INERT:
         if name in data and document is not None:
             line, column = document.at((name,), key=True)
@@ -232,6 +257,8 @@ class _Reader:
                 self._note((*where, "wire"), "FW062", f"unknown wire `{row['wire']}`", f"one of {', '.join(WIRES)}")
             secret = row.get("secret")
             endpoints = row.get("endpoints")
+            profile, wrong = own(row, self.document, where)
+            self.problems += wrong
             found[row["id"]] = Connection(
                 id=row["id"],
                 provider=row["provider"],
@@ -244,6 +271,7 @@ class _Reader:
                 headers=tuple((name.lower().encode(), text.encode()) for name, text in row.get("headers", {}).items()),
                 egress=row.get("egress"),
                 cooling=not row.get("disable_cooling", False),
+                profile=profile,
                 deadlines=self._deadlines(row.get("deadlines", {}), base, where),
             )
         return found
@@ -296,6 +324,15 @@ class _Reader:
                 allowed_combos=None if combos is None else frozenset(combos),
             )
         return tuple(found.values())
+
+    def redact(self) -> tuple[Pattern, ...]:
+        found = []
+        for number, text in enumerate(self.data.get("log", {}).get("redact", ())):
+            try:
+                found.append(pattern(text))
+            except ValueError as error:
+                self._note(("log", "redact", number), "FW061", f"`{text}` is not a regular expression: {error}")
+        return tuple(found)
 
     def _deadlines(self, row: Mapping[str, Any], base: Deadlines, where: tuple[str | int, ...]) -> Deadlines:
         changed = {}

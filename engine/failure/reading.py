@@ -205,24 +205,31 @@ class Reading:
         return self.envelopes.inner_status(self._account)
 
     @lazy
+    def _tokens(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Codes, types and params, folded."""
+        account = self._account
+        return tuple(map(fold, account.codes)), tuple(map(fold, account.types)), tuple(map(fold, account.params))
+
+    @property
     def code_folded(self) -> tuple[str, ...]:
         """The codes, folded."""
-        return tuple(map(fold, self.code))
+        return self._tokens[0]
 
-    @lazy
+    @property
     def type_folded(self) -> tuple[str, ...]:
         """The types, folded."""
-        return tuple(map(fold, self.type))
+        return self._tokens[1]
 
-    @lazy
+    @property
     def param_folded(self) -> tuple[str, ...]:
         """The parameters, folded."""
-        return tuple(map(fold, self.param))
+        return self._tokens[2]
 
     @property
     def tokens(self) -> tuple[str, ...]:
         """Codes and types, folded."""
-        return self.code_folded + self.type_folded
+        codes, types, _ = self._tokens
+        return codes + types
 
     @lazy
     def terse(self) -> str:
@@ -237,7 +244,8 @@ class Reading:
     @lazy
     def _words(self) -> str:
         """Codes, types and params, folded, a line each."""
-        return "\n".join(self.tokens + self.param_folded)
+        codes, types, params = self._tokens
+        return "\n".join(codes + types + params)
 
     @lazy
     def message_folded(self) -> tuple[str, ...]:

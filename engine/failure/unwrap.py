@@ -65,32 +65,37 @@ class Step:
         return {name: value for name, value in last.groupdict().items() if value}
 
 
+class _Likely:
+    """Steps, and a search for all their patterns at once."""
+
+    __slots__ = ("_patterns", "_steps")
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self._steps = tuple(steps)
+        self._patterns = re2.Set.SearchSet(_options())
+        for step in self._steps:
+            self._patterns.Add(step.pattern.pattern)
+        self._patterns.Compile()
+
+    def of(self, text: str) -> list[Step]:
+        """The steps whose pattern matches a text, in order."""
+        found = self._patterns.Match(text) if self._steps else None
+        return [step for number in sorted(found) if (step := self._steps[number]).may(text)] if found else []
+
+
 class Unwrapper:
     """The declared steps, compiled. Raises ValueError, naming the step, for one that cannot be."""
 
-    __slots__ = ("_answers", "_content", "_first", "_held", "_named", "_naming", "_open", "_steps", "_strength")
+    __slots__ = ("_answers", "_content", "_naming", "_stepping", "_strength")
 
     def __init__(self, steps: Iterable[Mapping[str, Any]], strength: Strength) -> None:
         compiled = [_step(step) for step in steps]
-        self._steps = tuple(step for step in compiled if step.words)
-        # Most texts name no status: one search for all steps that could find one.
-        self._naming = sorted((step for step in compiled if step.group), key=lambda step: step.words)
-        self._named = re2.Set.SearchSet(_options())
-        for step in self._naming:
-            self._named.Add(step.pattern.pattern)
-        self._named.Compile()
         self._content = tuple((path, step) for step in compiled for path in step.content)
         self._answers = frozenset(path[0] for path, _ in self._content)
         self._strength = strength
-        # By what a text must have for a step to be worth trying: most messages have nothing of the kind.
-        self._open = frozenset(step for step in self._steps if not step.first and not step.holds)
-        self._first: dict[str, list[Step]] = {}
-        self._held: dict[str, list[Step]] = {}
-        for step in self._steps:
-            for mark in step.first:
-                self._first.setdefault(mark, []).append(step)
-            for word in () if step.first else step.holds:
-                self._held.setdefault(word, []).append(step)
+        # Most messages have nothing of the kind: one search tells for all steps.
+        self._stepping = _Likely(step for step in compiled if step.words)
+        self._naming = _Likely(sorted((step for step in compiled if step.group), key=lambda step: step.words))
 
     def inside(self, text: str) -> list[Inner]:
         """What stands inside a message, in order; nothing where it only speaks for itself."""
@@ -99,30 +104,18 @@ class Unwrapper:
             found = self._objects(text)
             if found:
                 return found
-        for step in self._likely(text):
+        for step in self._stepping.of(text):
             if groups := step.match(text):
                 status = groups.get("status")
                 return [Inner(groups.get("message"), status=int(status) if status else None, code=groups.get("code"))]
         return []
 
-    def _likely(self, text: str) -> Iterable[Step]:
-        """The steps that may match, in order."""
-        found = set(self._open)
-        found.update(self._first.get(text[:1], ()))
-        for word, steps in self._held.items():
-            if word in text:
-                found.update(steps)
-        if len(found) < 2:
-            return found
-        return (step for step in self._steps if step in found and step.may(text))
-
     def status(self, text: str) -> int | None:
         """The last status that a gateway's words name in a text."""
         text = text[-LONGEST_LEAD:]
         best: tuple[int, int] | None = None
-        for number in sorted(self._named.Match(text) or ()):
-            step = self._naming[number]
-            for found in step.pattern.finditer(text) if step.may(text) else ():
+        for step in self._naming.of(text):
+            for found in step.pattern.finditer(text):
                 at = found.start(step.group)
                 if at >= 0 and (best is None or at > best[0]):
                     best = at, int(found.group(step.group))
@@ -176,7 +169,7 @@ class Unwrapper:
     def _announced(self, lead: str) -> bool:
         """Whether the words before an object are a gateway's, so that even bare words in it are an error."""
         probe = lead + "?"
-        return self.status(lead) is not None or any(step.match(probe) for step in self._likely(probe))
+        return self.status(lead) is not None or any(step.match(probe) for step in self._stepping.of(probe))
 
 
 def _options() -> Any:

@@ -1,7 +1,8 @@
 """One line of a log of failures: a failure, and the verdict that was recorded with it.
 
 A line is what `classify --jsonl` reads, with an optional `verdict`; or an object with `failure` and `verdict`. Where a
-failure names no `now`, the line's `time` counts.
+failure names no `now`, the line's `time` counts. A line whose `event` is `outcome` says what became of a request: it
+holds no failure, and is passed over.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ class Recorded:
     failure: Failure | None
     verdict: Mapping[str, Any] | None = None
     error: str = ""
+    outcome: bool = False  # of a request: there is nothing to decide
+
+
+def is_outcome(row: Any) -> bool:
+    """Whether a row says what became of a request, and not what failed."""
+    return isinstance(row, Mapping) and row.get("event") == "outcome"
 
 
 def read(line: bytes, number: int, now: float) -> Recorded:
@@ -31,6 +38,8 @@ def read(line: bytes, number: int, now: float) -> Recorded:
         row = json.loads(line)
         if not isinstance(row, Mapping):
             raise ValueError("expected a JSON object")
+        if is_outcome(row):
+            return Recorded(number, None, outcome=True)
         verdict = row.get("verdict")
         if verdict is not None and not isinstance(verdict, Mapping):
             raise ValueError("`verdict`: expected an object")

@@ -46,8 +46,9 @@ def replay(new: Policy, lines: Iterable[tuple[int, bytes]], now: float, old: Pol
 
 
 def readable(lines: Iterable[tuple[int, bytes]], now: float) -> Iterator[Recorded]:
-    """Each line that is not empty."""
-    return (read(line, number, now) for number, line in lines if line.strip())
+    """Each line that is not empty, those about outcomes left out."""
+    found = (read(line, number, now) for number, line in lines if line.strip())
+    return (recorded for recorded in found if not recorded.outcome)
 
 
 def _before(failure: Failure, verdict: Mapping[str, Any] | None, old: Policy | None) -> Mapping[str, Any] | None:

@@ -29,7 +29,7 @@ class Bucket(Generic[T]):
 
     def __init__(self, rules: Iterable[T], then: Bucket[T] | None = None, shared: Scan | None = None) -> None:
         self._own: tuple[T, ...] = tuple(rules)
-        self._then = then
+        self._then: Bucket[T] | None = then
         always: list[int] = []
         triggers: dict[str, list[int]] = {}
         signs: dict[str, tuple[Condition, list[int]]] = {}
@@ -78,7 +78,4 @@ class Bucket(Generic[T]):
         for test, those in self._signs:
             if test(reading):
                 ranks.update(those)
-        if not ranks:
-            return self._always
-        ranks.update(self._always)
-        return sorted(ranks)
+        return sorted(ranks.union(self._always)) if ranks else self._always

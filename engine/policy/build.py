@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar, cast
 
 from faultwise import dsl
 from faultwise.dsl.nodes import And, Exists
@@ -26,6 +26,11 @@ WITHIN_TEXT = ("text", "code", "type", "param", "message")  # the fields of whic
 SIGNS = ("header", "json", "outer", "inner_status", "stated")  # values that cost little to find, and few failures have
 
 
+T = TypeVar("T", Rule, Restatement)
+# By the identity of an entry's data, which lives as long as the entry beside what was made of it.
+Compiled = dict[tuple[int, tuple[str | int, ...], str, str | None], tuple[Entry, Rule | Restatement]]
+
+
 class _Needs(TypedDict):
     needs: frozenset[str] | None
     signs: tuple[Condition, ...]
@@ -33,15 +38,41 @@ class _Needs(TypedDict):
 
 @dataclass(slots=True)
 class Builder:
-    """Compiles entries against one vocabulary; `problems` collects what it could not."""
+    """Compiles entries against one vocabulary; `problems` collects what it could not.
+
+    `made` are the entries it compiled. Another builder with the same vocabulary takes them over as `known`.
+    """
 
     reasons: Mapping[str, Reason]
     lists: Mapping[str, tuple[str, ...]]
     allowlists: Allowlists
     problems: list[Problem] = field(default_factory=list)
+    known: Compiled = field(default_factory=dict)
+    made: Compiled = field(default_factory=dict)
 
     def rule(self, entry: Entry, layer: str, provider: str | None) -> Rule | None:
         """The compiled rule, or None with the problems noted."""
+        return self._once(self._rule, entry, layer, provider)
+
+    def restatement(self, entry: Entry, layer: str, provider: str) -> Restatement | None:
+        """The compiled restatement, or None with the problems noted."""
+        return self._once(self._restatement, entry, layer, provider)
+
+    def _once(
+        self, build: Callable[[Entry, str, Any], T | None], entry: Entry, layer: str, provider: str | None
+    ) -> T | None:
+        """What `known` has of an entry, or what `build` makes of it."""
+        key = (id(entry.data), entry.path, layer, provider)
+        found = self.known.get(key)
+        if found is None:
+            built = build(entry, layer, provider)
+            if built is None:
+                return None
+            found = entry, built
+        self.made[key] = found
+        return cast(T, found[1])
+
+    def _rule(self, entry: Entry, layer: str, provider: str | None) -> Rule | None:
         data = entry.data
         before = len(self.problems)
         environment = self._environment(entry, layer, provider)
@@ -79,8 +110,7 @@ class Builder:
             **self._needs(nodes, environment),
         )
 
-    def restatement(self, entry: Entry, layer: str, provider: str) -> Restatement | None:
-        """The compiled restatement, or None with the problems noted."""
+    def _restatement(self, entry: Entry, layer: str, provider: str) -> Restatement | None:
         data = entry.data
         before = len(self.problems)
         environment = self._environment(entry, layer, provider)

@@ -8,12 +8,16 @@ from hashlib import sha256
 from typing import Any
 
 
-def digest(documents: Iterable[tuple[bool, Mapping[str, Any]]]) -> str:
-    """`sha256:…` of the documents (shipped or not, content) in order; cases do not count."""
+def content_digest(data: Mapping[str, Any]) -> bytes:
+    """The digest of what one file says; its cases do not count."""
+    content = {key: value for key, value in data.items() if key != "cases"}
+    return sha256(json.dumps(content, ensure_ascii=True, sort_keys=False, default=str).encode()).digest()
+
+
+def digest(files: Iterable[tuple[bool, bytes]]) -> str:
+    """`sha256:…` of the files (shipped or not, the digest of the content) in order."""
     total = sha256()
-    for shipped, data in documents:
-        content = {key: value for key, value in data.items() if key != "cases"}
+    for shipped, content in files:
         total.update(b"shipped\n" if shipped else b"operator\n")
-        total.update(json.dumps(content, ensure_ascii=True, sort_keys=False, default=str).encode())
-        total.update(b"\n")
+        total.update(content)
     return f"sha256:{total.hexdigest()}"

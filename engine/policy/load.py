@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, MutableMapping
 from hashlib import sha256
+from typing import Any
 
 from faultwise.engine.failure.envelope import compile_envelopes
 from faultwise.engine.problem import PolicyError, Problem
+
 from .build import Builder
 from .digest import digest
 from .model import Clock, Provider, Restatement, Rule
@@ -19,17 +21,19 @@ from .overlay import Draft, merge_general, merge_policy, merge_providers
 from .parsed import Entry, Parsed, parse
 from .policy import Policy
 from .source import SourceFile, Sources
-from .vocabulary import build_vocabulary
+from .vocabulary import Vocabulary, build_vocabulary
 
-Memo = MutableMapping[bytes, tuple[Parsed | None, tuple[Problem, ...]]]
+Memo = MutableMapping[bytes, Any]  # by file what `parse` made of it; under COMPILED what became of the entries
+COMPILED = b"compiled"
 
 
 def load(sources: Sources, memo: Memo | None = None) -> Policy:
-    """Compile a snapshot of rule files. `memo` spares unchanged files their parsing on the next load.
+    """Compile a snapshot of rule files. `memo` spares unchanged files the work on the next load.
 
     Raises `PolicyError` with every problem found.
     """
-    files, problems = _parse(sources.files, memo if memo is not None else {})
+    memo = {} if memo is None else memo
+    files, problems = _parse(sources.files, memo)
     of_kind = {
         kind: tuple(one for one in files if one.kind == kind) for kind in ("policy", "provider", "rules", "cases")
     }
@@ -40,15 +44,16 @@ def load(sources: Sources, memo: Memo | None = None) -> Policy:
     problems += found
     general = merge_general(of_kind["rules"])
     problems += _duplicates(files)
-    builder = Builder(vocabulary.reasons, vocabulary.markers, vocabulary.allowlists)
+    builder = _builder(vocabulary, memo)
     providers = {draft.name: _provider(draft, builder) for draft in drafts.values()}
     rules = [builder.rule(entry, layer, None) for entry, layer in general]
     problems += builder.problems
+    memo[COMPILED] = _context(vocabulary), builder.made
     errors = dict.fromkeys(problem for problem in problems if problem.severity == "error")
     if errors:
         raise PolicyError(errors)
     return Policy(
-        digest=digest((parsed.shipped, parsed.data) for parsed in files),
+        digest=digest((parsed.shipped, parsed.digest) for parsed in files),
         files=tuple(file.name for file in sources.files),
         reasons=vocabulary.reasons,
         terminals=vocabulary.terminals,
@@ -76,6 +81,18 @@ def _parse(files: Iterable[SourceFile], memo: Memo) -> tuple[list[Parsed], list[
         problems += found
         parsed += () if one is None else (one,)
     return parsed, problems
+
+
+def _builder(vocabulary: Vocabulary, memo: Memo) -> Builder:
+    """A builder that takes over what the last one made, where the words still mean the same."""
+    context, known = memo.get(COMPILED, (None, {}))
+    known = known if context == _context(vocabulary) else {}
+    return Builder(vocabulary.reasons, vocabulary.markers, vocabulary.allowlists, known=known)
+
+
+def _context(vocabulary: Vocabulary) -> object:
+    """All that compiled entries depend on besides themselves."""
+    return frozenset(vocabulary.reasons), vocabulary.markers, vocabulary.allowlists
 
 
 def _provider(draft: Draft, builder: Builder) -> Provider:

@@ -161,7 +161,10 @@ class Terminal:
     statuses: frozenset[int]  # upstream statuses that prove it
     codes: frozenset[str]  # folded codes and types that prove it at any status
     recheck: float | None = None  # seconds between slow re-probes; None: never
-    episodes: int = 1  # refused episodes before the state enters it
+    refused: str | None = None  # the reason whose refusals in a row come to it
+    refused_statuses: frozenset[int] = frozenset()  # upstream statuses of those refusals; empty: `statuses`
+    episodes: int = 1  # refused episodes after which one more enters it
+    within: float = 86400.0  # seconds after which they are counted anew
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from faultwise.engine.problem import Problem
+
 from .parsed import Entry, Parsed
 
 FACTS = ("auth", "quota_unit", "families", "family", "reset", "stated")  # what a provider file says besides rules
@@ -61,17 +62,19 @@ def merge_providers(files: Iterable[Parsed]) -> tuple[dict[str, Draft], tuple[Pr
     files = tuple(files)
     names, problems = _names(files)
     drafts: dict[str, Draft] = {}
-    for name in dict.fromkeys(names.values()):
-        own = [parsed for parsed in files if names[parsed.data["provider"].lower()] == name]
+    owned: dict[str, list[Parsed]] = {name: [] for name in names.values()}
+    for parsed in files:
+        owned[names[parsed.data["provider"].lower()]].append(parsed)
+    for name, own in owned.items():
         draft = Draft(name)
         # later files lie over earlier ones, so they come first
         for parsed in reversed(own):
             layer = "shipped-provider" if parsed.shipped else "operator-provider"
             _add(draft, parsed, layer)
-            base, found = _bases(parsed, files, names)
+            base, found = _bases(parsed, owned, names)
             problems += found
             for inherited in base:
-                _add(draft, inherited, layer)
+                _add(draft, inherited, layer if inherited.shipped else "operator-provider")
         problems += _disable(draft, own)
         drafts[name] = draft
     return drafts, tuple(problems)
@@ -105,13 +108,17 @@ def _add(draft: Draft, parsed: Parsed, layer: str) -> None:
 
 
 def _bases(
-    parsed: Parsed, files: tuple[Parsed, ...], names: Mapping[str, str]
+    parsed: Parsed, owned: Mapping[str, list[Parsed]], names: Mapping[str, str]
 ) -> tuple[tuple[Parsed, ...], tuple[Problem, ...]]:
-    """The files a file extends, nearest first; an unknown base or a cycle is a problem."""
+    """The files a file extends, nearest first; an unknown base or a cycle is a problem.
+
+    A base is all files of that provider, later ones first: what an operator lays over it is inherited too.
+    """
     chain: list[Parsed] = []
     seen = [parsed.data["provider"].lower()]
-    current = parsed
-    while base := current.data.get("extends"):
+    group = [parsed]
+    while (current := next((one for one in group if "extends" in one.data), None)) is not None:
+        base = current.data["extends"]
         entry = Entry(current.data, current, ())
         name = names.get(base.lower())
         if name is None:
@@ -123,8 +130,8 @@ def _bases(
                 entry.problem(("extends",), "FW021", f"`extends` runs in a circle: {' -> '.join([*seen, name])}"),
             )
         seen.append(name)
-        current = next(file for file in reversed(files) if file.data["provider"].lower() == name)
-        chain.append(current)
+        group = owned[name][::-1]
+        chain += group
     return tuple(chain), ()
 
 

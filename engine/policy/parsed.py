@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from faultwise.engine.problem import Problem
+from .digest import content_digest
 from .document import Document
 from .model import Origin
 from .schema import validate
@@ -24,6 +25,7 @@ class Parsed:
     rank: int
     kind: str
     document: Document
+    digest: bytes  # of its content
 
     @property
     def shipped(self) -> bool:
@@ -73,4 +75,6 @@ def parse(file: SourceFile) -> tuple[Parsed | None, tuple[Problem, ...]]:
         message = "`kind` is missing" if kind is None else f"unknown kind `{kind}`"
         return None, (Problem(file.name, line, column, "FW011", message, f"one of {', '.join(KINDS)}"),)
     problems = validate(document, kind, file.name)
-    return (None, problems) if problems else (Parsed(file.name, file.rank, kind, document), ())
+    if problems:
+        return None, problems
+    return Parsed(file.name, file.rank, kind, document, content_digest(document.data)), ()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from faultwise.engine.failure.envelope import Envelopes
@@ -12,6 +11,9 @@ from .bucket import Bucket
 from .model import Allowlists, Provider, Reason, Restatement, Rule, Terminal
 from .parsed import Entry
 from .scan import Scan, scan
+
+_NOBODY = Provider("")
+_NONE: Bucket[Restatement] = Bucket(())
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Policy:
     _restatements: dict[tuple[str, int | str | None], Bucket[Restatement]] = field(
         default_factory=dict, repr=False, compare=False
     )
+    _scans: dict[str | None, Scan] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def provider(self, name: str) -> Provider:
         """The provider of that name or alias, whatever its case; one without a file is a plain one."""
@@ -44,39 +47,46 @@ class Policy:
         return known if known is not None else Provider(name.lower())
 
     def rules(self, provider: Provider, key: int | str | None) -> Bucket[Rule]:
-        """The rules that speak about a provider's effective status or kind of failure, in the order they are tried."""
-        bucket = self._buckets.get((provider.name, key))
+        """The rules that speak about a provider's effective status or kind of failure, in the order they are tried.
+
+        The general ones among them are one bucket for all providers.
+        """
+        # INVARIANT: a name without rules leaves nothing behind, for anybody may make names up
+        name = provider.name if provider.rules else None
+        bucket = self._buckets.get((name, key))
         if bucket is None:
-            bucket = Bucket((rule for rule in provider.rules if key in rule.statuses), then=self._after(key))
+            rules = self.general if name is None else provider.rules
+            after = None if name is None else self.rules(_NOBODY, key)
+            bucket = Bucket(_about(key, rules), after, self._scan(name, rules))
             # INVARIANT: filled once a key; two threads may build the same bucket, and either will do
-            self._buckets[provider.name, key] = bucket
+            self._buckets[name, key] = bucket
         return bucket
-
-    def warm(self) -> None:
-        """Do now what the first failure would have to wait for."""
-        _ = self._scan_general
-
-    def _after(self, key: int | str | None) -> Bucket[Rule]:
-        """The general rules for a status or kind, one bucket for all providers."""
-        bucket = self._buckets.get((None, key))
-        if bucket is None:
-            bucket = Bucket((rule for rule in self.general if key in rule.statuses), shared=self._scan_general)
-            self._buckets[None, key] = bucket
-        return bucket
-
-    @cached_property
-    def _scan_general(self) -> Scan:
-        """One automaton for the general rules of all statuses."""
-        return scan(marker for rule in self.general for marker in rule.needs or ())
 
     def restatements(self, provider: Provider, key: int | str | None) -> Bucket[Restatement]:
         """The restatements of a provider for a status, in the order they are tried."""
+        if not provider.restatements:
+            return _NONE
         bucket = self._restatements.get((provider.name, key))
         if bucket is None:
             bucket = Bucket(one for one in provider.restatements if key in one.statuses)
             self._restatements[provider.name, key] = bucket
         return bucket
 
+    def warm(self) -> None:
+        """Do now what the first failure would have to wait for."""
+        self._scan(None, self.general)
+
+    def _scan(self, name: str | None, rules: Iterable[Rule]) -> Scan:
+        """One scan for the markers of a provider's rules, or of the general ones, whatever their statuses."""
+        found = self._scans.get(name)
+        if found is None:
+            found = self._scans[name] = scan(marker for rule in rules for marker in rule.needs or ())
+        return found
+
     def default(self, key: int | str | None) -> Rule:
         """The status default: what a status or kind means when no rule says more."""
         return self.defaults.get(key if key is not None else 200) or self.defaults[200]
+
+
+def _about(key: int | str | None, rules: Iterable[Rule]) -> Iterator[Rule]:
+    return (rule for rule in rules if key in rule.statuses)

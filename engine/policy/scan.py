@@ -8,7 +8,7 @@ import ahocorasick_rs
 
 Scan = Callable[[str], Iterable[str]]
 
-SCAN_ABOVE = 24  # markers; below, as many `in` tests are faster than a scan
+SCAN_ABOVE = 8  # markers; below, as many `in` tests are faster than a scan
 DFA_UP_TO = 2_048  # markers; above, building the faster automaton takes too long
 
 

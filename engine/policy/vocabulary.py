@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from faultwise import dsl
-
 from faultwise.engine.failure.fields import FULL
 from faultwise.engine.problem import Problem
+
 from .build import Builder
 from .model import Allowlists, Origin, Reason, Rule, StatusSet, Terminal
 from .parsed import Parsed
+from .profiles import out_of_bounds
 from .statuses import parse_statuses
 
 OUR_FAULTS = frozenset({"caller", "gateway", "policy"})  # nothing upstream is wrong: these lock nothing
@@ -37,12 +38,16 @@ def build_vocabulary(merged: Mapping[str, Any], files: Iterable[Parsed]) -> tupl
     problems: list[Problem] = []
     markers = {name: tuple(words) for name, words in merged.get("markers", {}).items()}
     reasons = {name: _reason(name, row, markers, places, problems) for name, row in merged.get("reasons", {}).items()}
+    profiles = _waits(merged.get("profiles", {}))
+    for name, profile in profiles.items():
+        for path, message in out_of_bounds(name, profile):
+            problems.append(places.problem(("profiles", name, *path), "FW011", message))
     vocabulary = Vocabulary(
         reasons,
         {name: _terminal(name, row, markers) for name, row in merged.get("terminals", {}).items()},
         Allowlists(**{name: frozenset(map(str.lower, names)) for name, names in merged.get("allowlists", {}).items()}),
         {name: dsl.duration(wait) for name, wait in merged.get("caps", {}).items()},
-        _waits(merged.get("profiles", {})),
+        profiles,
         markers,
         _defaults(merged.get("defaults", {}), reasons, places, problems),
     )
@@ -115,7 +120,10 @@ def _terminal(name: str, row: Mapping[str, Any], markers: Mapping[str, tuple[str
         statuses=frozenset(row.get("statuses", ())),
         codes=frozenset(map(dsl.fold, codes)),
         recheck=dsl.duration(row["recheck"]) if "recheck" in row else None,
+        refused=row.get("refused"),
+        refused_statuses=frozenset(row.get("refused_statuses", ())),
         episodes=row.get("episodes", 1),
+        within=dsl.duration(row.get("within", "24h")),
     )
 
 

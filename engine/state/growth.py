@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faultwise.engine.verdict.timing import profile_of
+from .lock import MODEL_SCOPES
+from .thresholds import Thresholds, thresholds
 
 if TYPE_CHECKING:
     from faultwise.engine.policy.policy import Policy
@@ -23,15 +24,17 @@ class Growth:
     levels: int
     cap: float
     steps: tuple[float, ...] = ()
+    base: float | None = None  # of a backoff; None: as the verdict says
 
 
-def growth(policy: Policy, verdict: Verdict, auth: str) -> Growth:
-    """The growth a policy sets for a verdict's scope and class of credential."""
-    name = "model" if verdict.scope in ("model", "model_family") else profile_of(auth)
-    cooldown = policy.profiles[name]["cooldown"]
-    cap = min(cooldown.get("max", policy.caps["synthetic"]), policy.caps["synthetic"])
+def growth(policy: Policy, verdict: Verdict, auth: str, limits: Thresholds | None = None) -> Growth:
+    """The growth for a verdict's scope and class of credential. `limits`: the connection's own, over the policy's."""
+    if limits is None:
+        limits = thresholds(policy.profiles, auth, policy.caps["synthetic"])
+    backoff = limits.model.backoff if verdict.scope in MODEL_SCOPES else limits.cooldown
     reason = policy.reasons.get(verdict.reason)
-    return Growth(cooldown["levels"], cap, reason.steps if reason is not None else ())
+    steps = reason.steps if reason is not None else ()
+    return Growth(backoff.levels if backoff.exponential else 0, backoff.max, steps, backoff.base)
 
 
 def wait(cooldown: float, source: str | None, level: int, growth: Growth, draw: float) -> float:
@@ -41,7 +44,8 @@ def wait(cooldown: float, source: str | None, level: int, growth: Growth, draw: 
     stated or declared one is kept, and is never shortened by the jitter.
     """
     if source == "backoff":
-        longest = min(cooldown * 2.0**level, growth.cap)
+        base = cooldown if growth.base is None else growth.base
+        longest = min(base * 2.0 ** min(level, growth.levels), growth.cap)
         floor = min(BACKOFF_FLOOR, longest)
         return floor + (longest - floor) * draw
     if source == "reason" and growth.steps:

@@ -52,6 +52,11 @@ def damaged(error: sqlite3.Error) -> bool:
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
+def busy(error: Exception) -> bool:
+    """Whether another process is using the file just now."""
+    return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
 def inode(path: Path) -> int:
     """Which file stands at a path; 0 where there is none."""
     try:
@@ -66,8 +71,7 @@ def set_aside(path: Path) -> str | None:
         flock(guard, LOCK_EX)
         try:
             connect(path, 1.0).close()
-            return None
-        except (Damaged, sqlite3.Error):
+        except Damaged:
             number = 1
             while Path(f"{path}{ASIDE}-{number}").exists():
                 number += 1
@@ -76,6 +80,9 @@ def set_aside(path: Path) -> str | None:
                 with suppress(FileNotFoundError):
                     os.replace(f"{path}{tail}", f"{aside}{tail}")
             return aside
+        except sqlite3.Error:
+            return None
+    return None
 
 
 def _prepare(file: sqlite3.Connection) -> None:
@@ -86,7 +93,7 @@ def _prepare(file: sqlite3.Connection) -> None:
     if form == FORM:
         return
     if form > FORM:
-        raise Damaged(f"its form {form} is newer than {FORM}")
+        raise sqlite3.NotSupportedError(f"its form {form} is newer than {FORM}: an older program must not write to it")
     file.execute("BEGIN IMMEDIATE")
     for statement in filter(str.strip, SCHEMA.split(";")):
         file.execute(statement)

@@ -11,18 +11,18 @@ from .sqlite import Sqlite
 SQLITE = "sqlite:///"
 
 
-def open_store(url: str, folder: Path = Path(), workers: int = 1) -> Store:
-    """The store of an address; a relative file lies in `folder`.
+def check_url(url: str, workers: int = 1) -> None:
+    """Raises StoreError for an address nobody knows, and where several workers would each have a state of their own."""
+    if not url.startswith(("memory:", SQLITE)) or url == SQLITE:
+        raise StoreError(f"`{url}` names no store that is known here: `memory://` or `sqlite:///FILE`")
+    if url.startswith("memory:") and workers > 1:
+        raise StoreError(f"`memory://` cannot be shared by {workers} workers: write `state: sqlite:///faultwise.db`")
 
-    Raises StoreError for an address nobody knows, and where several workers would each have a state of their own.
-    """
-    if url.startswith("memory:"):
-        if workers > 1:
-            raise StoreError(f"`memory://` cannot be shared by {workers} workers: write `state: sqlite:///faultwise.db`")
-        return Memory()
-    if url.startswith(SQLITE):
-        return Sqlite(sqlite_file(url, folder))
-    raise StoreError(f"`{url}` names no store that is known here: `memory://` or `sqlite:///FILE`")
+
+def open_store(url: str, folder: Path = Path(), workers: int = 1) -> Store:
+    """The store of an address; a relative file lies in `folder`. Raises StoreError as `check_url` does."""
+    check_url(url, workers)
+    return Memory() if url.startswith("memory:") else Sqlite(sqlite_file(url, folder))
 
 
 def sqlite_file(url: str, folder: Path = Path()) -> Path:

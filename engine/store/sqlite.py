@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from .base import LOST, Change, Data, Row, StoreHealth, holds
-from .file import Damaged, connect, inode, set_aside
+from .file import Damaged, busy, connect, inode, set_aside
 from .queue import Queue, Waiting
 
 POLL = 0.02  # seconds between looks for what others wrote
@@ -50,6 +50,7 @@ class Sqlite:
         self._away: float | None = None
         self._aside: str | None = None
         self._faults = 0
+        self._fault: str | None = None
         self._claims = threading.Lock()
         self._claiming: sqlite3.Connection | None = None
         self._process = secrets.token_hex(8)
@@ -75,9 +76,9 @@ class Sqlite:
                 return False
             try:
                 free = self._claim(name, owner, now, until)
-            except sqlite3.Error as error:
-                free = True  # nobody else can be asked: one for each process is the best there is
-                self._note(error)
+            except (sqlite3.Error, Damaged) as error:
+                # where nobody else can be asked, one for each process is the best there is
+                free = self._away is not None or not busy(error)
                 self._drop_claiming()
             if free:
                 self._held[name] = (owner, now, until)
@@ -99,7 +100,7 @@ class Sqlite:
             status="ok" if away is None else "away",
             queued=len(self._queue),
             collapsed=self._queue.collapsed,
-            error=self._error,
+            error=self._error or self._fault,
             since=None if away is None else time.monotonic() - away,
             set_aside=self._aside,
             faults=self._faults,
@@ -138,19 +139,17 @@ class Sqlite:
             self._fail(str(damaged))
             return False
         except (sqlite3.Error, OSError) as error:
-            self._note(error)
-            self._fail(str(error))
+            self._fail(str(error), shut=not busy(error))
             return False
-        self._away = None
-        if self._error is not None and self._file is not None:
-            self._error = None
+        self._away = self._error = None
         return True
 
-    def _fail(self, message: str) -> None:
+    def _fail(self, message: str, *, shut: bool = True) -> None:
         self._error = message
         if self._away is None:
             self._away = time.monotonic()
-        self._shut()
+        if shut:
+            self._shut()
 
     def _shut(self) -> None:
         file, self._file = self._file, None
@@ -166,14 +165,17 @@ class Sqlite:
         if self._file is not None and inode(self._path) != self._inode:
             self._shut()  # another file stands there now
         if self._file is None:
+            known = self._inode
             self._open()
             self._at = 0
             self.inbox.extend(self._newer())
-            self.inbox.append(Row(LOST, "", None))
+            if known not in (0, self._inode):
+                self.inbox.append(Row(LOST, "", None))
         if taken or released:
             self._write(taken, released)
-        elif self._version() != self._seen:
-            self._seen = self._version()
+        version = self._version()
+        if version != self._seen:
+            self._seen = version
             self.inbox.extend(self._newer())
 
     def _open(self) -> None:
@@ -206,6 +208,7 @@ class Sqlite:
     def _write(self, taken: Waiting, released: dict[str, str]) -> None:
         file = self._file
         assert file is not None, "opened before"
+        before_us = self._at
         file.execute("BEGIN IMMEDIATE")
         try:
             rows = self._newer()
@@ -224,6 +227,7 @@ class Sqlite:
                 self._forget(file, at)
             file.execute("COMMIT")
         except BaseException:
+            self._at = before_us
             with suppress(sqlite3.Error):  # a transaction that cannot be undone has ended by itself
                 file.execute("ROLLBACK")
             raise
@@ -239,17 +243,14 @@ class Sqlite:
         for change in changes:
             try:
                 after = change(after)
-            except Exception as error:  # noqa: BLE001  # one bad change must not hold up all others
+            except Exception as error:  # one bad change must not hold up all others
                 self._faults += 1
-                self._error = f"a change of {kind} {key} failed: {error!r}"
+                self._fault = f"a change of {kind} {key} failed: {error!r}"
         return before, after
 
     def _forget(self, file: sqlite3.Connection, at: int) -> None:
         file.execute("DELETE FROM records WHERE data IS NULL AND at < ?", (at - TOMBSTONES,))
         file.execute("UPDATE meta SET value = ? WHERE name = 'horizon'", (str(max(0, at - TOMBSTONES)),))
-
-    def _note(self, error: Exception) -> None:
-        self._error = str(error)
 
     # claims, from any thread
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 from faultwise import dsl
 from faultwise.dsl.nodes import And, Compare, List, Node, Not, Or
 from faultwise.engine.cases import NOW, row, run_case
 from faultwise.engine.failure.intake import intake
+from faultwise.engine.failure.reading import Reading
 from faultwise.engine.lint.catalogue import Written, catalogue
+from faultwise.engine.policy.bucket import Bucket
 from faultwise.engine.policy.build import MARKERS, Builder
 from faultwise.engine.policy.model import Provider, Restatement, Rule
 from faultwise.engine.policy.parsed import Entry
@@ -20,6 +22,7 @@ from faultwise.engine.problem import Problem
 from faultwise.engine.verdict.decide import conclude
 
 CODE = "FW032"
+T = TypeVar("T", Rule, Restatement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,4 +180,29 @@ def _with(policy: Policy, mutant: Mutant) -> Policy | None:
 
 
 def _fresh(policy: Policy, **parts: Any) -> Policy:
-    return replace(policy, **parts, _buckets={}, _restatements={})
+    kept = {one.name: getattr(policy, one.name) for one in fields(policy) if not one.name.startswith("_")}
+    return _Throwaway(**{**kept, **parts})
+
+
+class _Throwaway(Policy):
+    """A policy that decides a few failures: arranging its rules for speed would cost more than it saves."""
+
+    def rules(self, provider: Provider, key: int | str | None) -> Bucket[Rule]:
+        return _Line(rule for rule in (*provider.rules, *self.general) if key in rule.statuses)
+
+    def restatements(self, provider: Provider, key: int | str | None) -> Bucket[Restatement]:
+        return _Line(one for one in provider.restatements if key in one.statuses)
+
+
+class _Line(Bucket[T]):
+    """Rules that are tried one after the other."""
+
+    def __init__(self, rules: Iterable[T]) -> None:
+        self._line: tuple[T, ...] = tuple(rules)
+
+    @property
+    def rules(self) -> tuple[T, ...]:
+        return self._line
+
+    def first(self, reading: Reading) -> T | None:
+        return next((rule for rule in self._line if all(one.test(reading) for one in rule.conditions)), None)

@@ -70,7 +70,7 @@ def router(cell: Cell, token: str, clock: Callable[[], float]) -> APIRouter:
         let_in(request)
         wanted = _wanted(await whole(request.receive, BODY_LIMIT))
         named = [lock for lock in lockouts() if all(getattr(lock, key) == value for key, value in wanted.items())]
-        return JSONResponse({"cleared": [lock.key for lock in named if cell.locks.clear(lock.key)]})
+        return JSONResponse({"cleared": [lock.key for lock in named if cell.locks.clear(lock.key, clock())]})
 
     return routes
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +15,14 @@ from faultwise.engine.policy.load import load
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.policy.source import SourceFile
 from faultwise.engine.problem import PolicyError, Problem
+from faultwise.server.layers import PREFIX
 from faultwise.server.settings import settings
 
 from . import FINDINGS, FINE
 from .output import FORMATS, report
 from .sources import Named, named, source_arguments
 
+PLACEHOLDER = re.compile(rb"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 UNSET = "FW060"  # a variable or file of the machine that serves: not a mistake of the file
 
 
@@ -69,30 +72,18 @@ def _lint(given: Named, policy: Policy, limited: bool) -> Iterator[Problem]:
 def _gateway(file: SourceFile) -> tuple[Problem, ...]:
     """What is wrong with a gateway file; what only the machine that serves can know is a warning."""
     try:
-        return settings(Path(file.name), environ=_Assumed(os.environ)).warnings
+        return settings(Path(file.name), environ=_assumed(file)).warnings
     except PolicyError as error:
         return tuple(
             replace(problem, severity="warning") if problem.code == UNSET else problem for problem in error.problems
         )
 
 
-class _Assumed(Mapping[str, str]):
+def _assumed(file: SourceFile) -> dict[str, str]:
     """The environment, with something in every variable that a placeholder names: secrets are not set where CI runs."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
-
-    def __getitem__(self, name: str) -> str:
-        return self._environ.get(name, f"https://{name.lower()}.invalid")
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._environ or not str(name).startswith("FAULTWISE_")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._environ)
-
-    def __len__(self) -> int:
-        return len(self._environ)
+    named = (found.decode() for found in PLACEHOLDER.findall(file.data))
+    missing = {name for name in named if not name.startswith(PREFIX)} - os.environ.keys()
+    return {**os.environ, **{name: f"https://{name.lower()}.invalid" for name in missing}}
 
 
 def _summary(policy: Policy, gateways: int, warnings: int) -> str:

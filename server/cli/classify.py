@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from faultwise.engine.failure.intake import intake
+from faultwise.engine.history.log import is_outcome
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.problem import PolicyError
 from faultwise.engine.verdict.decide import decide
@@ -57,10 +58,12 @@ def _lines(path: str) -> Iterator[BinaryIO]:
 
 
 def _line(rules: Policy, line: bytes) -> bool:
-    """Print the verdict of one line, or why there is none."""
+    """Print the verdict of one line, or why there is none; whether the line could be read."""
     row: Any = None
     try:
         row = json.loads(line)
+        if is_outcome(row):
+            return True  # of the decision log; there is nothing to decide
         print(_json(decide(rules, intake(row, time.time())).to_json()))
     except (ValueError, RecursionError) as error:
         print(_json({"id": row.get("id") if isinstance(row, dict) else None, "error": str(error)}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TextIO
+from typing import Self, TextIO
 
 EVERY = 0.1  # seconds between two redraws
 
@@ -20,7 +20,7 @@ class Progress:
         self._drawn = 0.0
         self._shown = self._stream.isatty()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

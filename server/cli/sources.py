@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +48,10 @@ def named(options: argparse.Namespace, paths: Iterable[str] = ()) -> Named:
     found = collect([*given, *options.rules], shipped=not options.no_shipped)
     gateways = tuple(file for file in found.files if not file.shipped and is_gateway(file))
     if not gateways:
-        return Named(found, ())
+        return Named(_told_apart(found.files), ())
     inside = [path for file in gateways for path in rules_of(file)]
     found = collect([*inside, *given, *options.rules], shipped=not options.no_shipped)
-    return Named(Sources(tuple(_once(file for file in found.files if file.shipped or not is_gateway(file)))), gateways)
+    return Named(_told_apart(_once(file for file in found.files if file.shipped or not is_gateway(file))), gateways)
 
 
 def policy(options: argparse.Namespace, paths: Iterable[str] = ()) -> Policy:
@@ -84,6 +84,18 @@ def rules_of(file: SourceFile) -> list[Path]:
 def _data(file: SourceFile) -> Mapping[str, Any]:
     document, _ = read(file.data, file.name)
     return document.data if document is not None and isinstance(document.data, Mapping) else {}
+
+
+def _told_apart(files: Iterable[SourceFile]) -> Sources:
+    """The files, a shipped one under a longer name where one of the operator's is called the same from here."""
+    files = tuple(files)
+    own = {file.name for file in files if not file.shipped}
+    return Sources(
+        tuple(
+            replace(file, name=f"faultwise/{file.name}") if file.shipped and file.name in own else file
+            for file in files
+        )
+    )
 
 
 def _once(files: Iterable[SourceFile]) -> Iterator[SourceFile]:

@@ -28,11 +28,14 @@ _PREFIXED = re.compile(
     r"|AIza[\w\-]{10,}|AKIA[A-Z0-9]{12,}|ya29\.[\w.\-]{10,}|eyJ[\w\-]{8,}(?:\.[\w\-]+){0,2})"
 )
 # Words that stand where a credential does.
-_PRESENTED = re.compile(
-    r"(?i)\b(?:bearer|basic)\s{1,4}(?P<a>[\w+/=.~\-]{6,})"
-    r"|\b(?:api|access|auth|secret|private|client)[ _-]?(?:key|token|secret)s?(?: (?:provided|given|used))?"
-    r"[\"']{0,2}\s{0,4}[:=]\s{0,4}[\"']?(?P<b>(?=[^\s\"'\\,;]*\d|[^\s\"'\\,;]{12})[^\s\"'\\,;{}()\[\]<>]{6,})"
-    r"|\b(?:password|passwd|secret|authorization)[\"']{0,2}\s{0,4}[:=]\s{0,4}[\"']?(?P<c>[^\s\"'\\,;{}()\[\]<>]{6,})"
+_VALUE = r"[^\s\"'\\,;{}()\[\]<>]{6,}"
+_PRESENTED = (
+    re.compile(r"(?i)\b(?:bearer|basic)\s{1,4}([\w+/=.~\-]{6,})"),
+    re.compile(
+        r"(?i)\b(?:api|access|auth|secret|private|client)[ _-]?(?:key|token|secret)s?(?: (?:provided|given|used))?"
+        rf"[\"']{{0,2}}\s{{0,4}}[:=]\s{{0,4}}[\"']?((?=[^\s\"'\\,;]*\d|[^\s\"'\\,;]{{12}}){_VALUE})"
+    ),
+    re.compile(rf"(?i)\b(?:password|passwd|secret|authorization)[\"']{{0,2}}\s{{0,4}}[:=]\s{{0,4}}[\"']?({_VALUE})"),
 )
 _MAIL = re.compile(r"[\w.+%\-]{1,64}(?:@|%40)(?=[\w\-.]{0,64}[^\W\d_])[\w\-]{1,64}(?:\.[\w\-]{1,64}){0,6}")
 _UUID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")
@@ -106,9 +109,9 @@ def _looking_so(text: str) -> Iterator[Span]:
     for found in _PREFIXED.finditer(text):
         if any(character.isdigit() or character == "*" for character in found[0]):
             yield *found.span(), "[key]"
-    for found in _PRESENTED.finditer(text):
-        group = next(name for name in "abc" if found[name] is not None)
-        yield *found.span(group), "[key]"
+    for presented in _PRESENTED:
+        for found in presented.finditer(text):
+            yield *found.span(1), "[key]"
     for found in _UUID.finditer(text):
         yield *found.span(), "[id]"
     if "@" in text or "%40" in text:

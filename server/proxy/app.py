@@ -8,12 +8,13 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
 from faultwise.server.cell import Cell
+from faultwise.server.observer import GONE, OK, Observer
 
 from . import answers
 from .access import client
@@ -21,14 +22,15 @@ from .attempt import Opened
 from .body import Gone, disconnected, whole
 from .delivery import Sent, deliver
 from .endpoint import ENDPOINTS, Endpoint
-from .outcome import Outcome, Said
+from .outcome import Outcome, Said, of_attempt
 from .relay import Relay
 from .request import Pairs, Refused, read
 from .upstream import Upstreams
+from .waiting import patience
 
 log = logging.getLogger("faultwise.request")
 ID_BYTES = 9
-GONE = 499  # told to nobody; the log's word for a client that left
+LEFT = Outcome(499, GONE, Said())  # told to nobody; the log's word for a client that left
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Proxy:
     upstreams: Upstreams
     clock: Callable[[], float]
     draw: Callable[[], float]
+    observer: Observer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -48,11 +51,13 @@ class Proxy:
         try:
             relay = await self._admit(id, scope, receive)
         except Refused as refused:
+            self.observer.refused(self.endpoint.name, refused.status, refused.code)
             await self._refuse(id, refused, send)
             _line(id, self.endpoint, "-", "-", refused.status, 0, refused.code, None, begun)
             return
         except Gone:
-            _line(id, self.endpoint, "-", "-", GONE, 0, "client_gone", None, begun)
+            self.observer.refused(self.endpoint.name, LEFT.status, LEFT.reason)
+            _line(id, self.endpoint, "-", "-", LEFT.status, 0, LEFT.reason, None, begun)
             return
         await _attended(self._serve(relay, send, begun), receive)
 
@@ -65,38 +70,47 @@ class Proxy:
         body = await whole(receive, active.settings.value("limits.body"))
         call = read(id, self.endpoint, scope["path"], scope["query_string"], headers, body)
         plan = active.routes.plan(call.model, self.endpoint, key)
-        return Relay(call, plan, active, self.cell.locks, self.upstreams, self.clock, self.draw)
+        bounds = patience(active.settings, call)
+        budget = self.cell.budget(call.model)
+        given = call, plan, active, self.cell.state, self.upstreams, self.clock, self.draw, self.observer
+        return Relay(*given, bounds, budget)
 
     async def _serve(self, relay: Relay, send: Send, begun: float) -> None:
         """Run the relay and tell the client. Cancelled when the client hangs up, which touches no health."""
-        sent = Sent(GONE)
-        reason, rule, target = "client_gone", None, "-"
+        sent, outcome = Sent(LEFT.status), LEFT
         opened: Opened | None = None
         try:
             found = await relay.run()
             if isinstance(found, Opened):
-                opened, target = found, found.attempt.target.label
+                opened = found
+                self.observer.opened(found.attempt, begun, relay.waited)
                 sent = await deliver(found, relay, send)
-                reason = sent.verdict.reason if sent.verdict is not None else "ok"
-                rule = sent.verdict.rule if sent.verdict is not None else None
+                outcome = Outcome(sent.status, OK, Said())
+                if sent.verdict is not None:
+                    outcome = replace(of_attempt(relay.ledger.attempted[-1]), status=sent.status)
             else:
-                await self._answer(found, relay, send)
-                sent, reason, rule = Sent(found.status), found.reason, found.rule
+                sent.size = await self._answer(found, relay, send)
+                sent.status, outcome = found.status, found
         finally:
             if opened is not None:
                 await opened.attempt.close()
+            relay.finish()
+            self.observer.answered(relay, opened.attempt if opened else None, outcome, sent.size, begun)
             ledger = relay.ledger
+            target = opened.attempt.target.label if opened is not None else "-"
             if target == "-" and ledger.attempted:
                 target = ledger.attempted[-1].target.label
-            model = relay.call.model
-            _line(relay.call.id, self.endpoint, model, target, sent.status, ledger.dispatched, reason, rule, begun)
+            model, reason = relay.call.model, outcome.reason
+            attempts = ledger.dispatched
+            _line(relay.call.id, self.endpoint, model, target, outcome.status, attempts, reason, outcome.rule, begun)
 
-    async def _answer(self, outcome: Outcome, relay: Relay, send: Send) -> None:
+    async def _answer(self, outcome: Outcome, relay: Relay, send: Send) -> int:
         body = answers.body(self.endpoint, outcome, relay.ledger, relay.call.id)
         attempted = relay.ledger.attempted
         target = attempted[-1].target.label if attempted else None
         headers = answers.headers(relay.call.id, relay.ledger.dispatched, target, outcome)
         await _send(send, outcome.status, headers, body)
+        return len(body)
 
     async def _refuse(self, id: str, refused: Refused, send: Send) -> None:
         outcome = Outcome(refused.status, refused.code, Said(refused.message, refused.code))

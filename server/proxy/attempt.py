@@ -6,25 +6,23 @@ The result is an `Opened` answer that may be committed to the client, or the `De
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
-
-import httpx
 
 from faultwise.engine.failure.record import BODY_LIMIT, REQUEST_LIMIT, Failure, Headers
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.verdict.decide import Decision, conclude
 
 from .deadline import TOTAL, Late, within
-from .endpoint import address
 from .glance import ordinary
-from .headers import up
+from .headers import first, up
 from .kinds import FAILURES, kind
 from .request import Call, Pairs
 from .stream import Head
 from .target import Target
+from .transport import Answer, Outgoing
 from .upstream import Upstreams
 
 ERROR_BODY_PATIENCE = 5.0  # seconds for what an error says, once its status is known
@@ -41,9 +39,9 @@ class Attempt:
     started: float
     until: float
     clock: Callable[[], float]
-    response: httpx.Response | None = field(default=None, init=False)
-    chunks: AsyncIterator[bytes] | None = field(default=None, init=False)
-    headers: Pairs = field(default=(), init=False)
+    answer: Answer | None = field(default=None, init=False)
+    headers: Pairs = field(default=(), init=False)  # of the answer
+    waited: float = field(default=0.0, init=False)  # seconds, for the upstream
 
     async def open(self, upstreams: Upstreams) -> Opened | Decision:
         """Send the request and read until the answer can be judged. Closes the upstream unless it opened."""
@@ -58,15 +56,23 @@ class Attempt:
 
     async def close(self) -> None:
         """End the upstream request, whatever state it is in."""
-        response, self.response = self.response, None
-        if response is not None:
-            await response.aclose()
+        answer, self.answer = self.answer, None
+        if answer is not None:
+            await answer.close()
 
     async def chunk(self) -> bytes:
         """The next bytes of the answer, empty at its end. Raises `Late` and what the transport raises."""
-        assert self.chunks is not None, "read after the head only"
+        answer = self.answer
+        assert answer is not None, "read after the head only"
+        here = answer.ready()
+        if here is not None:
+            return here
         idle = asyncio.get_running_loop().time() + self.target.connection.deadlines.idle
-        return await within(_next(self.chunks), idle, "idle_timeout", self.until)
+        begun = time.perf_counter()
+        try:
+            return await within(answer.read(), idle, "idle_timeout", self.until)
+        finally:
+            self.waited += time.perf_counter() - begun
 
     def judge(self, phase: str, *, kind: str | None = None, body: bytes = b"") -> Decision:
         """The decision about what was seen here. One that is ours (`local_limit`) is local whatever the phase."""
@@ -76,7 +82,7 @@ class Attempt:
         failure = Failure(
             provider=self.target.provider,
             now=self.clock(),
-            status=self.response.status_code if self.response is not None and kind is None else None,
+            status=self.answer.status if self.answer is not None and kind is None else None,
             headers=Headers([(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.headers]),
             body=body[:BODY_LIMIT],
             phase=phase,
@@ -96,32 +102,32 @@ class Attempt:
         deadlines = self.target.connection.deadlines
         loop = asyncio.get_running_loop()
         try:
-            at = loop.time() + deadlines.first_byte
-            response = await within(upstreams.send(self._request()), at, "first_byte_timeout", self.until)
-            self._take(response)
-            if not 200 <= response.status_code < 300:
+            answer = self.answer = await self._sent(upstreams, loop.time() + deadlines.first_byte)
+            self.headers = answer.headers
+            if not 200 <= answer.status < 300:
                 return self._unless_fine("response", await self._error_body())
-            content_type = response.headers.get("content-type", "")
+            content_type = first(answer.headers, b"content-type")
             if content_type.startswith("text/event-stream"):
-                return await self._open_stream(loop.time() + deadlines.first_content)
+                return await self._open_stream(content_type, loop.time() + deadlines.first_content)
             if "json" in content_type or content_type.startswith("text/") or not content_type:
                 return await self._open_document()
         except Late as late:
             return self.judge("transport", kind=late.kind)
         except FAILURES as error:
-            return self.judge("transport", kind=kind(error, "idle_timeout" if self.response else "first_byte_timeout"))
+            return self.judge("transport", kind=kind(error, "idle_timeout" if self.answer else "first_byte_timeout"))
         return Opened(self, b"", None)
 
-    def _take(self, response: httpx.Response) -> None:
-        assert isinstance(response.stream, httpx.AsyncByteStream), "the transport is an asynchronous one"
-        self.response = response
-        self.headers = tuple((name.lower(), value) for name, value in response.headers.raw)
-        self.chunks = response.stream.__aiter__()
+    async def _sent(self, upstreams: Upstreams, at: float) -> Answer:
+        request = self._request()
+        begun = time.perf_counter()
+        try:
+            return await within(upstreams.send(request), at, "first_byte_timeout", self.until)
+        finally:
+            self.waited += time.perf_counter() - begun
 
-    async def _open_stream(self, at: float) -> Opened | Decision:
+    async def _open_stream(self, content_type: str, at: float) -> Opened | Decision:
         """Hold the stream back until its first content."""
-        assert self.response is not None, "its head was read"
-        head = Head(self.policy.envelopes, self.response.headers.get("content-type", ""))
+        head = Head(self.policy.envelopes, content_type)
         while not head.content:
             chunk = await within(self.chunk(), at, "first_content_timeout", self.until)
             if chunk:
@@ -144,8 +150,8 @@ class Attempt:
             chunk = await self.chunk()
             held += chunk
             whole = not chunk
-        assert self.response is not None, "its head was read"
-        if whole and not held and self.response.status_code == 200:
+        assert self.answer is not None, "its head was read"
+        if whole and not held and self.answer.status == 200:
             return self.judge("transport", kind="truncated")
         body = bytes(held)
         if whole and not ordinary(body):
@@ -169,18 +175,17 @@ class Attempt:
                 held += chunk
         return bytes(held)
 
-    def _request(self) -> httpx.Request:
+    def _request(self) -> Outgoing:
         call, target = self.call, self.target
-        url = address(target.root, call.endpoint, call.path, target.model)
-        query = _without_key(call.query)
-        connect = target.connection.deadlines.connect
-        return httpx.Request(
-            "POST",
-            _parsed(f"{url}?{query}" if query else url),
-            headers=up(call.headers, target),
-            content=call.body_for(target.model),
-            # `pool` is the whole of getting a connection, names and handshakes included; there is no bound to wait for
-            extensions={"timeout": {"connect": connect, "pool": connect, "read": None, "write": None}},
+        outlet = target.outlet
+        return Outgoing(
+            origin=outlet.origin,
+            host=outlet.host,
+            path=outlet.path(call.endpoint, call.path, target.model, call.query),
+            headers=up(call.headers, outlet.dropped, outlet.headers),
+            body=call.body_for(target.model),
+            connect=target.connection.deadlines.connect,
+            repeatable=not call.endpoint.billed,
         )
 
 
@@ -192,19 +197,3 @@ class Opened:
     held: bytes
     head: Head | None  # of a stream of events
     whole: bool = False  # nothing is left to read
-
-
-async def _next(chunks: AsyncIterator[bytes]) -> bytes:
-    async for chunk in chunks:
-        if chunk:
-            return chunk
-    return b""
-
-
-# Reading an address costs as much as all else that is done with it, and there are few of them.
-_parsed = lru_cache(maxsize=1024)(httpx.URL)
-
-
-def _without_key(query: bytes) -> str:
-    """The query without a client's own `key`."""
-    return "&".join(part for part in query.decode("latin-1").split("&") if part and not part.startswith("key="))

@@ -11,7 +11,7 @@ from faultwise.engine.verdict.verdict import Verdict
 from . import answers
 from .attempt import Opened
 from .deadline import Late
-from .headers import down
+from .headers import down, first
 from .kinds import FAILURES, kind
 from .outcome import of_attempt
 from .relay import Relay
@@ -33,16 +33,16 @@ class Sent:
 async def deliver(opened: Opened, relay: Relay, send: Send) -> Sent:
     """Pass an answer on and enter its end into the state, once."""
     attempt = opened.attempt
-    response = attempt.response
-    assert response is not None, "an opened answer has one"
-    sent = Sent(response.status_code)
+    answer = attempt.answer
+    assert answer is not None, "an opened answer has one"
+    sent = Sent(answer.status)
     headers = down(attempt.headers)
     headers += answers.headers(relay.call.id, relay.ledger.dispatched, attempt.target.label)
     if opened.whole:
         headers.append((b"content-length", str(len(opened.held)).encode()))
-    elif opened.head is None and "content-length" in response.headers:
-        headers.append((b"content-length", response.headers["content-length"].encode()))
-    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    elif opened.head is None and (length := first(answer.headers, b"content-length")):
+        headers.append((b"content-length", length.encode("latin-1")))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     if opened.whole:
         await send({"type": "http.response.body", "body": opened.held})
         sent.size = len(opened.held)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .request import Pairs
-from .target import Target
 
 # RFC 9110 7.6.1: these, and what `Connection` names, are between two neighbours only.
 HOP_BY_HOP = frozenset(
@@ -36,29 +35,34 @@ NOT_UP = HOP_BY_HOP | {
 # Of the upstream's: what the server sets itself, and cookies, which belong to the account and not to the client.
 NOT_DOWN = HOP_BY_HOP | {b"date", b"set-cookie", b"content-length"}
 OURS = b"x-faultwise-"
+COMMON = (b"keep-alive", b"close")  # values of `connection` that name nothing which is not dropped anyway
 
 
-def up(headers: Pairs, target: Target) -> list[tuple[bytes, bytes]]:
-    """The headers of an upstream request."""
-    own = {name for name, _ in target.connection.headers}
-    dropped = NOT_UP | own | _named(headers)
+def up(headers: Pairs, dropped: frozenset[bytes], own: Pairs) -> list[tuple[bytes, bytes]]:
+    """The headers of an upstream request: the client's without what is dropped, and the connection's own."""
+    if named := _named(headers):
+        dropped = dropped | named
     sent = [pair for pair in headers if pair[0] not in dropped and not pair[0].startswith(OURS)]
-    # bytes must pass exactly as they come, so they have to come readable
-    sent.append((b"accept-encoding", b"identity"))
-    sent += target.connection.headers
-    if target.credential is not None:
-        sent.append(target.credential)
+    sent += own
     return sent
 
 
 def down(headers: Pairs) -> list[tuple[bytes, bytes]]:
     """The headers of an upstream's answer that reach the client."""
-    dropped = NOT_DOWN | _named(headers)
-    return [(name, value) for name, value in headers if name not in dropped and not name.startswith(OURS)]
+    named = _named(headers)
+    dropped = NOT_DOWN | named if named else NOT_DOWN
+    return [pair for pair in headers if pair[0] not in dropped and not pair[0].startswith(OURS)]
+
+
+def first(headers: Pairs, name: bytes) -> str:
+    """The first value of a header, empty where there is none."""
+    return next((value.decode("latin-1") for key, value in headers if key == name), "")
 
 
 def _named(headers: Pairs) -> frozenset[bytes]:
+    """What the `connection` headers name. Nobody's everyday `keep-alive` is worth a set of its own."""
+    found: frozenset[bytes] = frozenset()
     for name, value in headers:
-        if name == b"connection":
-            return frozenset(one.strip().lower() for one in value.split(b","))
-    return frozenset()
+        if name == b"connection" and value.lower() not in COMMON:
+            found |= {one.strip().lower() for one in value.split(b",")}
+    return found

@@ -4,7 +4,7 @@ targets that were not tried. Pure; the shape it takes in a wire is made in `answ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
@@ -15,6 +15,7 @@ from faultwise.engine.verdict.verdict import Verdict
 
 from .target import Target
 
+HIDDEN = "***"
 MESSAGE_LIMIT = 2000  # characters of an upstream's message given on
 
 
@@ -156,11 +157,16 @@ def outcome(ledger: Ledger, late: bool = False) -> Outcome:
     return Outcome(status, "all_targets_failed", Said(_summary(ledger), "all_targets_failed"))
 
 
-def said(reading: Reading) -> Said:
-    """The upstream's own words in a response, innermost first, bounded."""
+def said(reading: Reading, hidden: Iterable[str] = ()) -> Said:
+    """The upstream's own words in a response, innermost first, bounded, without the credentials it may quote."""
 
     def first(values: Sequence[str]) -> str | None:
-        return values[0] if values else None
+        if not values:
+            return None
+        text = values[0]
+        for secret in hidden:
+            text = text.replace(secret, HIDDEN)
+        return text
 
     message = first(reading.message) or ""
     return Said(message[:MESSAGE_LIMIT], first(reading.code), first(reading.type), first(reading.param))

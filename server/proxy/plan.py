@@ -4,10 +4,14 @@ gate, so that one account stands in the plan once for each model and is never tr
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 from faultwise.engine.policy.policy import Policy
+from faultwise.engine.state.lock import Identity
+from faultwise.engine.state.thresholds import Thresholds, thresholds
 from faultwise.server.settings import Connection, Key, Settings
 
 from .endpoint import Endpoint
@@ -26,8 +30,10 @@ class Plan:
 class Routes:
     """Every name a request can ask for, bound once when the configuration is taken in."""
 
-    def __init__(self, policy: Policy, settings: Settings) -> None:
+    def __init__(self, policy: Policy, settings: Settings, salt: bytes = b"") -> None:
         self._policy = policy
+        self._profiles = settings.profiles
+        self._bound = {one.id: (self.limits(one), _mark(one, salt)) for one in settings.connections.values()}
         self._connections = settings.connections
         self._providers: dict[str, tuple[Connection, ...]] = {}
         for connection in settings.connections.values():
@@ -36,13 +42,34 @@ class Routes:
         self._combos: Mapping[str, tuple[Target, ...]] = {
             combo.id: tuple(
                 dict.fromkeys(
-                    target(policy, connection, choice.model)
+                    self.target(connection, choice.model)
                     for choice in combo.targets
                     for connection in self._eligible(choice.connection, choice.provider)
                 )
             )
             for combo in settings.combos.values()
         }
+
+    def target(self, connection: Connection, model: str) -> Target:
+        """A model at a connection, with everything bound."""
+        return target(self._policy, connection, model, *self._bound[connection.id])
+
+    def limits(self, connection: Connection | None, auth: str = "api_key") -> Thresholds:
+        """The thresholds of a connection; without one, those of a class of credential."""
+        over = [self._profiles]
+        if connection is not None:
+            auth = connection.auth or self._policy.provider(connection.provider).auth
+            over.append(connection.profile)
+        return thresholds(self._policy.profiles, auth, self._policy.caps["synthetic"], over)
+
+    def identities(self) -> Iterator[Identity]:
+        """Each connection, as the state knows it."""
+        for connection in self._connections.values():
+            yield self.target(connection, "").identity
+
+    def connection(self, id: str) -> Connection | None:
+        """A configured connection."""
+        return self._connections.get(id)
 
     def plan(self, model: str, endpoint: Endpoint, key: Key | None) -> Plan:
         """The plan for a request. Raises `Refused` for a name nobody knows and for a wire none of its targets speaks."""
@@ -78,13 +105,20 @@ class Routes:
             owner, name = model[:slash], model[slash + 1 :]
             eligible = self._eligible(owner if owner in self._connections else None, owner)
             if eligible and name:
-                return tuple(target(self._policy, one, name) for one in eligible if _direct(key, one))
+                return tuple(self.target(one, name) for one in eligible if _direct(key, one))
         return ()
 
     def _eligible(self, connection: str | None, provider: str | None) -> tuple[Connection, ...]:
         if connection is not None:
             return (self._connections[connection],)
         return self._providers.get(self._policy.provider(provider or "").name, ())
+
+
+def _mark(connection: Connection, salt: bytes) -> str | None:
+    """A keyed hash of a credential, so that a new one is known without keeping either."""
+    if connection.secret is None:
+        return None
+    return hmac.new(salt, connection.secret.reveal().encode(), sha256).hexdigest()[:32]
 
 
 def _usable(connection: Connection, endpoint: Endpoint, key: Key | None) -> bool:

@@ -1,28 +1,36 @@
-"""The loop: a target, its gates, an attempt, a verdict, the state; the next target, or an answer."""
+"""The loop: a target, its gates, an attempt, a verdict, the state; the next target, a wait, or an answer."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from faultwise.engine.state.growth import growth
+from faultwise.engine.failure.record import REQUEST_LIMIT
+from faultwise.engine.state.budget import Budget
 from faultwise.engine.state.lock import Exclusion, Lock
-from faultwise.engine.state.locks import Locks
+from faultwise.engine.state.outcome import Change, View
+from faultwise.engine.state.outcome import Outcome as Report
+from faultwise.engine.state.patience import Patience
+from faultwise.engine.state.state import State
 from faultwise.engine.verdict.decide import Decision
 from faultwise.engine.verdict.verdict import Verdict
 from faultwise.server.cell import Active
+from faultwise.server.journal.redact import redacted
+from faultwise.server.observer import Observer
 
 from .attempt import Attempt, Opened
 from .outcome import Attempted, Excluded, Ledger, Outcome, of_attempt, outcome, said
 from .plan import Plan
 from .request import Call
+from .rotation import Rotation
 from .target import Target
 from .upstream import Upstreams
+from .waiting import claimed, woken
 
 log = logging.getLogger("faultwise.state")
-ACCOUNT_SCOPES = ("connection", "egress")
+ERROR_LIMIT = 300  # characters of an upstream's words that the state keeps
 
 
 @dataclass(slots=True)
@@ -32,24 +40,48 @@ class Relay:
     call: Call
     plan: Plan
     active: Active
-    locks: Locks
+    state: State
     upstreams: Upstreams
     clock: Callable[[], float]  # seconds since the epoch
     draw: Callable[[], float]  # in [0, 1)
+    observer: Observer
+    patience: Patience = Patience(0.0, 0.0, 0)
+    budget: Budget = field(default_factory=Budget)
     ledger: Ledger = field(default_factory=Ledger)
+    waited: float = 0.0  # seconds, for upstreams that failed and for locks to end
+    _held: tuple[Exclusion, ...] = ()  # trials of the attempt under way
+    _under_way: Attempt | None = None
 
     async def run(self) -> Opened | Outcome:
         """The first answer that may be committed, or what to tell the client."""
-        until = asyncio.get_running_loop().time() + self.active.settings.value("deadlines.total")
-        spent: set[str] = set()  # accounts that refused this request, whether or not that locked them
-        self.ledger.excluded += [Excluded(one, Exclusion("unavailable")) for one in self.plan.unavailable]
-        for target in self.plan.targets:
-            if self._excluded(target, spent):
+        loop = asyncio.get_running_loop()
+        settings = self.active.settings
+        until = loop.time() + settings.value("deadlines.total")
+        self.budget.request(self.clock(), settings.value("budget.window"))
+        while True:
+            found = await self._round(until)
+            if found is not None:
+                return found
+            lock, pause = self._pause()
+            if lock is None or pause is None or loop.time() + pause >= until:
+                return outcome(self.ledger)
+            self.patience = self.patience.after(pause)
+            await asyncio.sleep(pause)
+            self.waited += pause
+            self._held = await woken(self.state, lock, self.call.id, self.clock, self.draw)
+
+    async def _round(self, until: float) -> Opened | Outcome | None:
+        """Ask every target that may be asked, once; None where none answered."""
+        rotation = Rotation()
+        self.ledger.excluded[:] = [Excluded(one, Exclusion("unavailable")) for one in self.plan.unavailable]
+        for target in self._order():
+            if await self._excluded(target, rotation):
                 continue
             self.ledger.dispatched += 1
             attempt = Attempt(
                 self.call, target, self.active.policy, self.ledger.dispatched, self.clock(), until, self.clock
             )
+            self._under_way = attempt
             found = await attempt.open(self.upstreams)
             if isinstance(found, Opened):
                 return found
@@ -57,45 +89,109 @@ class Relay:
             self.failed(attempt, found)
             if verdict.reason == "local_limit":
                 return outcome(self.ledger, late=True)
-            if verdict.scope in ACCOUNT_SCOPES:
-                spent.add(target.connection.id)
+            if rotation.refused(target, verdict):
+                self.state.burst(self._report(attempt, verdict))
             final = self._final(verdict)
             if final is not None:
                 return final
-        return outcome(self.ledger)
+        return None
 
-    def failed(self, attempt: Attempt, decision: Decision) -> None:
-        """Enter a failed attempt into the ledger and the state."""
-        verdict, target = decision.verdict, attempt.target
-        self.ledger.attempted.append(Attempted(target, verdict, said(decision.reading)))
-        terminal = self.active.policy.terminals.get(verdict.terminal) if verdict.terminal else None
-        change = self.locks.apply(
-            verdict,
-            target.identity,
-            growth(self.active.policy, verdict, target.auth),
-            started=attempt.started,
-            now=self.clock(),
-            draw=self.draw(),
-            recheck=terminal.recheck if terminal is not None else None,
-        )
-        if change is not None:
-            _line(self.call.id, change.after, self.clock())
+    def failed(self, attempt: Attempt, decision: Decision) -> tuple[Change, ...]:
+        """Enter a failed attempt into the ledger and the state; what that changed."""
+        verdict = decision.verdict
+        words = said(decision.reading, attempt.target.connection.hidden)
+        self.ledger.attempted.append(Attempted(attempt.target, verdict, words))
+        changes = self._told(self._report(attempt, verdict, words.message))
+        _lines(self.call.id, changes, self.clock())
+        self.waited += attempt.waited
+        self.observer.failed(self.call, attempt, decision, changes)
+        return changes
 
     def succeeded(self, attempt: Attempt) -> None:
         """Enter a success into the state."""
-        self.locks.success(attempt.target.keys, started=attempt.started, now=self.clock())
+        _lines(self.call.id, self._told(self._report(attempt, ok=True)), self.clock())
 
-    def _excluded(self, target: Target, spent: set[str]) -> bool:
-        """Whether a target may not be tried; the first refusal is kept as its reason."""
+    def finish(self) -> None:
+        """Enter an attempt whose end nobody heard of: the client left, which says nothing about anybody."""
+        if self._under_way is not None:
+            self._told(self._report(self._under_way))
+        self._let_go()
+
+    def _told(self, report: Report) -> tuple[Change, ...]:
+        self._under_way, self._held = None, ()
+        return self.state.report(report)
+
+    def _report(self, attempt: Attempt, verdict: Verdict | None = None, words: str = "", *, ok: bool = False) -> Report:
+        target = attempt.target
+        error = ""
+        if words:
+            error = redacted(words[:ERROR_LIMIT], self.call.body[:REQUEST_LIMIT])[:ERROR_LIMIT]
+        return Report(
+            identity=target.identity,
+            limits=target.limits,
+            started=attempt.started,
+            now=self.clock(),
+            draw=0.0 if ok else self.draw(),
+            policy=self.active.policy,
+            verdict=verdict,
+            ok=ok,
+            trials=tuple(one.trial for one in self._held if one.trial is not None),
+            owner=self.call.id,
+            error=error,
+        )
+
+    def _order(self) -> Iterable[Target]:
+        """The targets in the order of the plan, those of degraded providers behind the others."""
+        targets, healthy = self.plan.targets, self.state.healthy
+        if all(healthy(target.account) for target in targets):
+            return targets
         now = self.clock()
-        exclusion = self.locks.closed(target.keys, now)
-        if exclusion is None and target.connection.id in spent:
-            exclusion = Exclusion("connection_cooldown")
+        return sorted(targets, key=lambda target: self.state.view(target.identity, target.limits, now).degraded)
+
+    async def _excluded(self, target: Target, rotation: Rotation) -> bool:
+        """Whether a target may not be tried; the first refusal is kept as its reason. Takes the trial it needs."""
+        exclusion = self._refusal(target, rotation)
+        if exclusion is None and not self.state.healthy(target.account):
+            now = self.clock()
+            view = self.state.view(target.identity, target.limits, now)
+            exclusion = view.exclusion
+            if exclusion is None and view.trials:
+                exclusion = await claimed(self.state, view.trials, self.call.id, now)
+                if exclusion is None:
+                    self._held = (*self._held, *view.trials)
+                    self.state.tried(view.trials, now)
         if exclusion is None:
             return False
-        left = exclusion.lock.left(now) if exclusion.lock is not None else None
+        left = exclusion.lock.left(self.clock()) if exclusion.lock is not None else None
         self.ledger.excluded.append(Excluded(target, exclusion, left))
         return True
+
+    def _refusal(self, target: Target, rotation: Rotation) -> Exclusion | None:
+        """Why this request does not ask a target that others may ask."""
+        found = rotation.over(target)
+        if found is not None or self.ledger.dispatched < 2:
+            return found
+        value = self.active.settings.value
+        within = {name: value(f"budget.{name}") for name in ("window", "ratio", "floor")}
+        return None if self.budget.extra(self.clock(), **within) else Exclusion("at_capacity")
+
+    def _pause(self) -> tuple[Lock | None, float | None]:
+        """The lock that ends soonest and the seconds to wait for it, where every target is only waiting."""
+        self._let_go()
+        if self.patience.times <= 0 or not self.plan.targets:
+            return None, None
+        now = self.clock()
+        locks = [_closing(self.state.view(target.identity, target.limits, now)) for target in self.plan.targets]
+        pause = self.patience.pause(locks, now, self.draw())
+        if pause is None:
+            return None, None
+        return min(filter(None, locks), key=lambda lock: lock.until or 0.0), pause
+
+    def _let_go(self) -> None:
+        for one in self._held:
+            if one.trial is not None and not one.trial.spent:
+                self.state.store.release(one.trial.name, self.call.id)
+        self._held = ()
 
     def _final(self, verdict: Verdict) -> Outcome | None:
         """The outcome that ends the request although targets are left; None: go on.
@@ -116,11 +212,23 @@ class Relay:
         return None
 
 
-def _line(id: str, lock: Lock | None, now: float) -> None:
-    """One line for each lock that begins or grows."""
-    if lock is not None and log.isEnabledFor(logging.INFO):
-        left = "-" if lock.until is None else f"{lock.until - now:.1f}"
-        log.info(
-            "lock request=%s key=%s reason=%s rule=%s terminal=%s level=%d seconds=%s",
-            *(id, lock.key, lock.reason, lock.rule or "-", lock.terminal or "-", lock.level, left),
-        )
+def _closing(view: View) -> Lock | None:
+    if view.exclusion is not None:
+        return view.exclusion.lock
+    return view.trials[0].lock if view.trials else None
+
+
+def _lines(id: str, changes: Iterable[Change], now: float) -> None:
+    """One line for each record that changed."""
+    if not log.isEnabledFor(logging.INFO):
+        return
+    for change in changes:
+        after = change.after
+        if isinstance(after, Lock) and not after.clean:
+            left = "-" if after.until is None else f"{after.until - now:.1f}"
+            log.info(
+                "lock request=%s key=%s reason=%s rule=%s terminal=%s level=%d seconds=%s",
+                *(id, after.key, after.reason, after.rule or "-", after.terminal or "-", after.level, left),
+            )
+        elif change.kind == "breaker" and getattr(change.before, "state", "CLOSED") != after.state:
+            log.info("breaker request=%s key=%s %s", id, change.key, after.transitions[-1].why)

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from faultwise.engine.policy.model import Provider
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.state.lock import Identity
+from faultwise.engine.state.thresholds import Thresholds
 from faultwise.server.settings import Connection
 
 from .endpoint import BEARER, CREDENTIALS, root
+from .outlet import Outlet, outlet
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One model at one connection. `keys` are those of the locks that can close it, in the order of the gates."""
+    """One model at one connection. `account` is the connection as the state knows it, `limits` its thresholds."""
 
     connection: Connection
     provider: str
     model: str
     auth: str
-    root: str
-    credential: tuple[bytes, bytes] | None
     identity: Identity
-    keys: tuple[str, ...]
+    account: str
+    limits: Thresholds
+    outlet: Outlet = field(compare=False, repr=False)
 
     @property
     def label(self) -> str:
@@ -32,8 +34,8 @@ class Target:
         return f"{self.provider}/{self.model}"
 
 
-def target(policy: Policy, connection: Connection, model: str) -> Target:
-    """Bind a model to a connection."""
+def target(policy: Policy, connection: Connection, model: str, limits: Thresholds, secret: str | None = None) -> Target:
+    """Bind a model to a connection. `secret`: a keyed hash of its credential."""
     provider = policy.provider(connection.provider)
     auth = connection.auth or provider.auth
     identity = Identity(
@@ -44,16 +46,20 @@ def target(policy: Policy, connection: Connection, model: str) -> Target:
         egress=connection.egress,
         family=_family(provider, model),
         cooling=connection.cooling,
+        group=provider.family,
+        auth=auth,
+        secret=secret,
     )
+    base, credential = root(connection.base_url, connection.wire), _credential(connection, auth)
     return Target(
         connection=connection,
         provider=provider.name,
         model=model,
         auth=auth,
-        root=root(connection.base_url, connection.wire),
-        credential=_credential(connection, auth),
         identity=identity,
-        keys=identity.keys(),
+        account=identity.account,
+        limits=limits,
+        outlet=outlet(base, connection.headers, credential),
     )
 
 

@@ -1,37 +1,30 @@
-"""One pooled client per upstream host, behind httpx's transport interface."""
+"""One pool of connections for each upstream origin."""
 
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 
-import aiohttp
 import httpx
-from httpx_aiohttp import AiohttpTransport
 
-READ_BUFFER = 32 * 1024  # bytes of a response held for a slow client before the upstream is paused
-IDLE_CONNECTION = 15.0  # seconds a pooled connection may wait; longer, and the upstream is likely to have closed it
-FIELD_LIMIT = 32 * 1024  # bytes of one response header
-HEADER_LIMIT = 256  # response headers
-
-Make = Callable[[], httpx.AsyncBaseTransport]
+from .transport import Answer, Foreign, Make, Origin, Outgoing, Transport
+from .transport_pool import Pool
 
 
 class Upstreams:
-    """The transports in use, by scheme, host and port. `make` builds one; a test hands in its own."""
+    """The transports in use, by origin. `make` builds one of httpx's interface, in place of our own."""
 
     def __init__(self, make: Make | None = None) -> None:
-        self._make = make or partial(_transport, _context())
-        self._transports: dict[tuple[bytes, bytes, int | None], httpx.AsyncBaseTransport] = {}
+        self._make = make
+        self._transports: dict[Origin, Transport] = {}
+        context()  # reading the certificates takes long enough to be noticed: before the first request
 
-    async def send(self, request: httpx.Request) -> httpx.Response:
-        """The head of the upstream's response; its body is still to be read. Raises what the transport raises."""
-        origin = request.url.raw_scheme, request.url.raw_host, request.url.port
-        transport = self._transports.get(origin)
+    async def send(self, request: Outgoing) -> Answer:
+        """The head of the upstream's answer; its body is still to be read. Raises what is in `kinds.FAILURES`."""
+        transport = self._transports.get(request.origin)
         if transport is None:
-            transport = self._transports[origin] = self._make()
-        return await transport.handle_async_request(request)
+            transport = self._transports[request.origin] = self._built(request.origin)
+        return await transport.send(request)
 
     async def aclose(self) -> None:
         """Close every pooled connection."""
@@ -39,25 +32,13 @@ class Upstreams:
         for transport in transports:
             await transport.aclose()
 
+    def _built(self, origin: Origin) -> Transport:
+        return Pool(origin, context()) if self._make is None else Foreign(self._make())
+
 
 @cache
-def _context() -> ssl.SSLContext:
-    """Whom to trust. Reading the certificates takes long enough to be noticed by a request: once, and before the first."""
-    return httpx.create_ssl_context()
-
-
-def _transport(context: ssl.SSLContext) -> httpx.AsyncBaseTransport:
-    def session() -> aiohttp.ClientSession:
-        # No cookie of one client's request may travel with another's; headers are ours alone to set.
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_CONNECTION, ssl=context),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-            auto_decompress=False,
-            read_bufsize=READ_BUFFER,
-            max_line_size=FIELD_LIMIT,
-            max_field_size=FIELD_LIMIT,
-            max_headers=HEADER_LIMIT,
-        )
-
-    return AiohttpTransport(verify=context, client=session)
+def context() -> ssl.SSLContext:
+    """Whom to trust: what httpx trusts, and the environment's `SSL_CERT_FILE` and `SSL_CERT_DIR`."""
+    made = httpx.create_ssl_context()
+    made.set_alpn_protocols(["http/1.1"])
+    return made

@@ -1,9 +1,14 @@
-"""A healthy request through the proxy, next to nginx as a reverse proxy, in the same run."""
+"""A healthy request through the proxy, next to nginx as a reverse proxy and to bare FastAPI with httpx, in one run.
+
+Needs nginx and wrk; without them there are no rows, and a line that says so. The servers that are compared share one
+core, the load and the origin have the other, and the rounds take turns.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import http.client
+import os
+import re
 import shutil
 import socket
 import subprocess
@@ -14,70 +19,97 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-REQUEST = b'{"model": "bench", "messages": [{"role": "user", "content": "hello"}]}'
+REQUEST = '{"model": "bench", "messages": [{"role": "user", "content": "' + "hello " * 150 + '"}]}'
 ANSWER = (
     '{"id":"x","object":"chat.completion","created":0,"model":"m","choices":[{"index":0,"message":'
     '{"role":"assistant","content":"' + "hello " * 130 + '"},"finish_reason":"stop"}]}'
 )
-ROUNDS, REQUESTS, WARM = 7, 200, 100
+SCRIPT = """wrk.method = "POST"
+wrk.headers["content-type"] = "application/json"
+wrk.body = '%s'
+done = function(summary, latency)
+  print(string.format("RESULT %%d %%d %%d %%d", latency:percentile(50), summary.requests, summary.duration,
+    summary.errors.status + summary.errors.read + summary.errors.connect + summary.errors.timeout))
+end
+"""
+ROUNDS = 5
+SECONDS = {1: 2, 32: 3, 256: 3}
+SETUP = 2  # seconds of warming each side up
 
 
-def rows() -> list[dict[str, object]]:
-    """One row, or none with a line that says why."""
-    nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-    if nginx is None:
-        print("proxying: skipped, there is no nginx to measure against", file=sys.stderr)
+def rows(rounds: int = ROUNDS) -> list[dict[str, object]]:
+    """The rows of the table."""
+    tools = {name: shutil.which(name) or shutil.which(name, path="/usr/sbin") for name in ("nginx", "wrk")}
+    if missing := [name for name, path in tools.items() if path is None]:
+        print(f"proxying: skipped, there is no {' and no '.join(missing)} to measure with", file=sys.stderr)
         return []
-    with tempfile.TemporaryDirectory() as name, running(Path(name), nginx) as (reverse, ours):
-        sides = {
-            "nginx": http.client.HTTPConnection("127.0.0.1", reverse),
-            "ours": http.client.HTTPConnection("127.0.0.1", ours),
-        }
-        for side in sides.values():
-            p50(side, WARM)
-        seen = {name: [] for name in sides}
-        for _ in range(ROUNDS):
-            for name, side in sides.items():
-                seen[name].append(p50(side, REQUESTS))
-    mine, theirs = median(seen["ours"]), median(seen["nginx"])
-    return [
-        {
-            "what": "healthy request, c = 1, p50 against nginx",
-            "us": mine,
-            "yardstick_us": theirs,
-            "ratio": mine / theirs,
-            "target": "<= 8",
-        }
-    ]
+    seen: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    with tempfile.TemporaryDirectory() as name, running(Path(name), str(tools["nginx"])) as ports:
+        script = Path(name) / "load.lua"
+        script.write_text(SCRIPT % REQUEST, encoding="utf-8")
+        for port in ports.values():
+            load(str(tools["wrk"]), script, port, 8, SETUP)
+        for _ in range(rounds):
+            for many, seconds in SECONDS.items():
+                for side, port in ports.items():
+                    seen.setdefault((side, many), []).append(load(str(tools["wrk"]), script, port, many, seconds))
+    found = [_row("healthy request, c = 1, p50 against nginx", seen, 1, "nginx", "<= 8")]
+    for many, target in ((32, ">= 5"), (256, ">= 10")):
+        found.append(_row(f"healthy requests, c = {many}, req/s against bare FastAPI", seen, many, "bare", target))
+        found.append(_row(f"healthy requests, c = {many}, req/s against nginx", seen, many, "nginx", "-"))
+    wide, narrow = (median(rate for _, rate in seen["ours", many]) for many in (256, 32))
+    what = "healthy requests, req/s at c = 256 against c = 32"
+    found.append(
+        {"what": what, "us": 1e6 / wide, "yardstick_us": 1e6 / narrow, "ratio": wide / narrow, "target": ">= 0.6"}
+    )
+    return found
 
 
-def p50(side: http.client.HTTPConnection, count: int) -> float:
-    """The median time of a request, in microseconds."""
-    taken = []
-    for _ in range(count):
-        start = time.perf_counter()
-        side.request("POST", "/v1/chat/completions", REQUEST, {"content-type": "application/json"})
-        answer = side.getresponse()
-        answer.read()
-        taken.append((time.perf_counter() - start) * 1e6)
-        assert answer.status == 200, answer.status
-    return median(taken)
+def load(wrk: str, script: Path, port: int, many: int, seconds: int) -> tuple[float, float]:
+    """Ask for some seconds with so many connections: the median time of a request in microseconds, and requests a second."""
+    command = [wrk, "-t1", f"-c{many}", f"-d{seconds}s", "--timeout", "20s", "-s", str(script)]
+    url = f"http://127.0.0.1:{port}/v1/chat/completions"
+    said = subprocess.run([*_pinned(0), *command, url], check=True, capture_output=True, text=True, timeout=120).stdout
+    numbers = re.search(r"RESULT (\d+) (\d+) (\d+) (\d+)", said)
+    assert numbers is not None, said
+    p50, requests, took, errors = map(int, numbers.groups())
+    assert errors == 0, said
+    return p50, requests / took * 1e6
+
+
+def _row(
+    what: str, seen: dict[tuple[str, int], list[tuple[float, float]]], many: int, yardstick: str, target: str
+) -> dict[str, object]:
+    """A row: of latencies for one request at a time, of rates for many. Rates are shown as time per request."""
+    place = 0 if many == 1 else 1
+    mine, theirs = (median(one[place] for one in seen[side, many]) for side in ("ours", yardstick))
+    shown = (mine, theirs) if many == 1 else (1e6 / mine, 1e6 / theirs)
+    return {"what": what, "us": shown[0], "yardstick_us": shown[1], "ratio": mine / theirs, "target": target}
 
 
 @contextlib.contextmanager
-def running(folder: Path, nginx: str) -> Iterator[tuple[int, int]]:
-    """An nginx that answers and one that forwards, and our proxy before the first; yields the ports to ask."""
-    origin, reverse, ours = (free() for _ in range(3))
-    (folder / "nginx.conf").write_text(
-        f"""daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error.log;
-events {{ worker_connections 1024; }}
+def running(folder: Path, nginx: str) -> Iterator[dict[str, int]]:
+    """An nginx that answers, and three that forward to it: an nginx, bare FastAPI, and ours. Yields the ports of these."""
+    origin, reverse, bare, ours = (free() for _ in range(4))
+    shared = f"""daemon off; worker_processes 1; error_log {folder}/error.log;
+events {{ worker_connections 2048; }}
 http {{
   access_log off; client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
-  uwsgi_temp_path {folder}; scgi_temp_path {folder}; keepalive_requests 1000000;
-  upstream origin {{ server 127.0.0.1:{origin}; keepalive 64; }}
-  server {{ listen 127.0.0.1:{origin}; location / {{ default_type application/json; return 200 '{ANSWER}'; }} }}
-  server {{ listen 127.0.0.1:{reverse}; location / {{
-    proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; }} }}
+  uwsgi_temp_path {folder}; scgi_temp_path {folder}; keepalive_requests 10000000; client_body_buffer_size 64k;
+"""
+    (folder / "origin.conf").write_text(
+        f"""pid {folder}/origin.pid; {shared}
+  server {{ listen 127.0.0.1:{origin} backlog=1024;
+    location / {{ default_type application/json; return 200 '{ANSWER}'; }} }}
+}}
+""",
+        encoding="utf-8",
+    )
+    (folder / "reverse.conf").write_text(
+        f"""pid {folder}/reverse.pid; {shared}
+  upstream origin {{ server 127.0.0.1:{origin}; keepalive 64; keepalive_requests 10000000; }}
+  server {{ listen 127.0.0.1:{reverse} backlog=1024;
+    location / {{ proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; }} }}
 }}
 """,
         encoding="utf-8",
@@ -94,19 +126,34 @@ combos:
 """,
         encoding="utf-8",
     )
-    command = [sys.executable, "-m", "faultwise.server.cli", "serve", "--config", str(folder / "gateway.yaml")]
+    here = str(Path(__file__).parent)
+    uvicorn = [sys.executable, "-m", "uvicorn", "--app-dir", here, "--log-level", "warning", "--no-access-log"]
+    serve = [sys.executable, "-m", "faultwise.server.cli", "serve", "--config", str(folder / "gateway.yaml")]
+    commands = (
+        [*_pinned(0), nginx, "-p", str(folder), "-c", str(folder / "origin.conf")],
+        [*_pinned(1), nginx, "-p", str(folder), "-c", str(folder / "reverse.conf")],
+        [*_pinned(1), *uvicorn, "--port", str(bare), "bare:app"],
+        [*_pinned(1), *serve],
+    )
     started = []
     try:
         with open(folder / "log", "w", encoding="utf-8") as log:
-            for words in ([nginx, "-p", str(folder), "-c", str(folder / "nginx.conf")], command):
-                started.append(subprocess.Popen(words, stdout=log, stderr=log))
-            for port in (origin, reverse, ours):
+            for words in commands:
+                environ = {**os.environ, "ORIGIN": f"http://127.0.0.1:{origin}"}
+                started.append(subprocess.Popen(words, stdout=log, stderr=log, env=environ))
+            for port in (origin, reverse, bare, ours):
                 reachable(port)
-        yield reverse, ours
+        yield {"nginx": reverse, "bare": bare, "ours": ours}
     finally:
         for process in started:
             process.terminate()
             process.wait(20)
+
+
+def _pinned(core: int) -> list[str]:
+    """Words before a command that keep it on one core, where that can be told and there are two."""
+    taskset = shutil.which("taskset")
+    return [taskset, "-c", str(core)] if taskset is not None and (os.cpu_count() or 1) > 1 else []
 
 
 def free() -> int:

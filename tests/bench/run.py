@@ -6,6 +6,7 @@ Each figure is the median of interleaved rounds; the machine may drift, the rati
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import sys
 from collections.abc import Callable
@@ -15,8 +16,18 @@ from time import perf_counter
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import matching  # beside this script
+import loading  # beside this script
+import matching
 import proxying
+import serving
+
+PAIRS = {  # rows of two functions to compare
+    "matching": matching.rows,
+    "pathological": matching.pathological,
+    "loading": loading.rows,
+    "serving": serving.rows,
+}
+WHOLE = {"lag": lambda: [loading.lag()], "proxying": proxying.rows}  # rows that measure themselves
 
 
 def timed(call: Callable[[], object], loops: int) -> float:
@@ -32,21 +43,23 @@ def compare(ours: Callable[[], object], yardstick: Callable[[], object], rounds:
     for call in (ours, yardstick):
         call()
     loops = [max(1, int(20_000 / max(timed(call, 3), 0.1))) for call in (ours, yardstick)]
+    gc.collect()
+    gc.disable()  # it would fall on whichever of the two happens to run
     pairs = [(timed(ours, loops[0]), timed(yardstick, loops[1])) for _ in range(rounds)]
+    gc.enable()
     return median(pair[0] for pair in pairs), median(pair[1] for pair in pairs)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["matching", "proxying"], help="which parts to measure")
+    parser.add_argument("parts", nargs="*", default=[*PAIRS, *WHOLE], help="which parts to measure")
     parts = parser.parse_args().parts
     rows = []
-    if "matching" in parts:
-        for name, ours, yardstick, target in matching.rows():
+    for part in parts:
+        for name, ours, yardstick, target in PAIRS[part]() if part in PAIRS else ():
             mine, theirs = compare(ours, yardstick)
             rows.append({"what": name, "us": mine, "yardstick_us": theirs, "ratio": mine / theirs, "target": target})
-    if "proxying" in parts:
-        rows += proxying.rows()
+        rows += WHOLE[part]() if part in WHOLE else ()
     print(f"{'what':<66} {'us':>10} {'yardstick':>10} {'ratio':>7}  target")
     for row in rows:
         print(

@@ -58,6 +58,7 @@ def config(connections: list[dict[str, Any]], combos: dict[str, Any] | None = No
         "kind": "gateway",
         "listen": "127.0.0.1:0",
         "state": "memory://",
+        "wait": {"enabled": False},
         "connections": rows,
         "combos": {name: {"targets": targets} for name, targets in named.items()},
         **more,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from . import body, headers, prose
@@ -49,10 +49,7 @@ def find(
     word about what remains is no wait. None: not known. `echoed(words, text)` says that a text repeats the client's
     words: prose the client wrote states nothing.
     """
-    own = clocks or {}
-    kinds = {str(name).lower(): str(kind) for name, kind in (own.get("headers") or {}).items()}
-    ignore = [str(name).lower() for name in own.get("ignore") or ()]
-    home = zone(own.get("zone")) or UTC
+    kinds, ignore, home = _declared(clocks) if clocks else _UNDECLARED
     if found := headers.stated(sent, now, kinds, ignore, status):
         return Stated(found[0], "header", found[1])
     rpc, keyed = body.stated(documents, now, home, kinds, ignore)
@@ -63,6 +60,16 @@ def find(
     if found := prose.stated(texts, now, home, echoed):
         return Stated(found[0], "prose", found[1])
     return None
+
+
+_UNDECLARED: tuple[Mapping[str, str], Sequence[str], tzinfo] = ({}, (), UTC)
+
+
+def _declared(clocks: Mapping[str, Any]) -> tuple[Mapping[str, str], Sequence[str], tzinfo]:
+    """What a provider's file says of its clocks: kinds by header, headers to ignore, the zone of bare moments."""
+    kinds = {str(name).lower(): str(kind) for name, kind in (clocks.get("headers") or {}).items()}
+    ignore = [str(name).lower() for name in clocks.get("ignore") or ()]
+    return kinds, ignore, zone(clocks.get("zone")) or UTC
 
 
 def find_stated(reading: Reading) -> Stated | None:

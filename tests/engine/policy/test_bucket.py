@@ -144,6 +144,14 @@ def test_general_rules_are_indexed_once_for_all_providers(shipped: Policy) -> No
     assert one._then is other._then is not None
 
 
+def test_made_up_names_of_providers_leave_nothing_behind(shipped: Policy) -> None:
+    held = len(shipped._buckets), len(shipped._restatements)
+    first = shipped.rules(shipped.provider("made-up"), 503)
+    assert all(shipped.rules(shipped.provider(f"made-up-{number}"), 503) is first for number in range(9))
+    assert not shipped.restatements(shipped.provider("made-up"), 503).rules
+    assert len(shipped._buckets) <= held[0] + 1 and len(shipped._restatements) == held[1]
+
+
 @pytest.mark.parametrize("marker", ["limit", "rate limit", "e lim"])
 def test_overlapping_markers_are_all_found(marker: str) -> None:
     policy = made([], [{"status": [429], "any": [marker]}, {"status": [429], "any": ["the rate limit of"]}], True)

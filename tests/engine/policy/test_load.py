@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from faultwise.engine.policy.load import load
+from faultwise.engine.policy.load import COMPILED, load
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.policy.source import SourceFile, Sources, collect
 from faultwise.engine.problem import PolicyError
@@ -70,8 +70,36 @@ def test_an_unchanged_file_is_parsed_once_with_a_memo() -> None:
     memo: dict = {}
     first = load(collect(), memo)
     known = dict(memo)
-    assert load(collect(), memo).digest == first.digest
-    assert memo.keys() == known.keys() and all(memo[key][0] is known[key][0] for key in known)
+    again = load(collect(), memo)
+    assert again.digest == first.digest
+    assert memo.keys() == known.keys()
+    assert all(memo[key][0] is known[key][0] for key in known if key != COMPILED)
+    assert all(one is other for one, other in zip(first.general, again.general, strict=True))
+
+
+def test_with_a_memo_only_what_changed_is_compiled_anew(lay: Callable[..., Sources]) -> None:
+    memo: dict = {}
+    first = load(lay({"acme.yaml": ACME}, shipped=False), memo)
+    other = SourceFile("other.yaml", ACME.replace("acme", "other").encode(), 1)
+    second = load(Sources((*lay({"acme.yaml": ACME}, shipped=False).files, other)), memo)
+    assert second.provider("acme").rules[0] is first.provider("acme").rules[0]
+    assert second.provider("other").rules[0].provider == "other"
+
+
+def test_rules_are_compiled_anew_when_the_words_they_use_change(lay: Callable[..., Sources]) -> None:
+    memo: dict = {}
+    extra = "faultwise: 1\nkind: policy\nmarkers: {made_up: [%s]}\n"
+    acme = ACME.replace('["used up"]', '["@made_up"]')
+    for word in ("one word", "another word"):
+        policy = load(lay({"words.yaml": extra % word, "acme.yaml": acme}, shipped=False), memo)
+        assert policy.provider("acme").rules[0].needs == {word}
+
+
+def test_with_a_memo_problems_are_told_each_time(lay: Callable[..., Sources]) -> None:
+    memo: dict = {}
+    for _ in range(2):
+        with pytest.raises(PolicyError, match="unknown reason"):
+            load(lay({"acme.yaml": ACME.replace("quota_exhausted", "made_up")}, shipped=False), memo)
 
 
 def test_the_fingerprint_of_sources_changes_with_any_byte() -> None:

@@ -83,6 +83,14 @@ def test_a_file_inherits_the_rules_of_its_base_after_its_own_in_its_own_layer(ov
     assert fired(policy, {"provider": "relay", "status": 403, "body": "gone"}) == ("base", "operator-provider")
 
 
+def test_what_an_operator_lays_over_a_base_is_inherited_in_front_of_it(over: Callable[..., Policy]) -> None:
+    heir = "faultwise: 1\nkind: provider\nprovider: heir\nextends: acme\n"
+    base = provider("acme", rule("acme-old", "old words", "unknown"))
+    mine = provider("ACME", rule("acme-new", "new words", "overloaded"))
+    policy = over([{"heir.yaml": heir, "acme.yaml": base}, {"mine.yaml": mine}])
+    assert [one.id for one in policy.provider("heir").rules] == ["acme-new", "acme-old"]
+
+
 def test_a_circle_of_bases_is_refused(over: Callable[..., Policy]) -> None:
     files = {"a.yaml": provider("a", extends="b"), "b.yaml": provider("b", extends="a")}
     with pytest.raises(PolicyError, match="`extends` runs in a circle: a -> b -> a"):

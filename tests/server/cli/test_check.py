@@ -109,3 +109,15 @@ def test_files_of_the_environment_count_where_no_path_is_given(
     assert main(["check"]) == 1
     assert "nowhere:0:0: FW001" in capsys.readouterr().err
     assert main(["check", *ALONE, "rules"]) == 0
+
+
+def test_a_file_that_is_called_like_a_shipped_one_is_told_apart(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "rules" / "acme.yaml").unlink()
+    (folder / "rules" / "policy.yaml").write_text(
+        "faultwise: 1\nkind: policy\nmarkers: {unused_words: [flux drained]}\n"
+    )
+    assert main(["check", "rules"]) == 0
+    err = capsys.readouterr().err
+    assert err.count("rules/policy.yaml:") == 1 and "rules/policy.yaml:3:11: FW111" in err

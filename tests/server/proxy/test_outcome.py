@@ -9,6 +9,7 @@ import pytest
 
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.state.lock import Exclusion, Lock
+from faultwise.engine.state.thresholds import Thresholds
 from faultwise.engine.verdict.verdict import Verdict
 from faultwise.server.proxy.answers import body, event, headers
 from faultwise.server.proxy.endpoint import ENDPOINTS
@@ -63,7 +64,7 @@ LOCK = Lock(
 
 @pytest.fixture
 def one(shipped: Policy) -> Target:
-    return target(shipped, Connection("c", "acme", "https://a.example"), "m")
+    return target(shipped, Connection("c", "acme", "https://a.example"), "m", Thresholds("api_key"))
 
 
 def attempted(one: Target, message: str = "slow down", **changes: Any) -> Attempted:
