@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from .api import decisions, health, journal, metrics, policy, rules
+from .api import decisions, health, journal, metrics, policy, report, resilience, rules
 from .api.problem import http_error, refused, unexpected
 from .cell import Cell
 from .loading import Loader
@@ -26,6 +26,7 @@ from .proxy.request import Refused
 from .proxy.transport import Make
 from .proxy.upstream import Upstreams
 from .reload import Reloader
+from .watch import watch
 
 
 def create_app(
@@ -51,13 +52,15 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         observer.journal.start()
-        watch = asyncio.create_task(reloader.follow()) if reloader is not None and follow else None
+        tasks = [asyncio.create_task(watch(cell.state.store))]
+        if reloader is not None and follow:
+            tasks.append(asyncio.create_task(reloader.follow()))
         try:
             yield
         finally:
-            if watch is not None:
-                watch.cancel()
-                await asyncio.gather(watch, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await upstreams.aclose()
             await asyncio.to_thread(observer.journal.close)
 
@@ -83,6 +86,8 @@ def create_app(
     app.include_router(journal.router(cell, observer.journal.recent, admin, clock))
     app.include_router(metrics.router(cell, observer.registry, admin))
     app.include_router(health.router(cell, admin, clock))
+    app.include_router(resilience.router(cell, admin, clock))
+    app.include_router(report.router(cell, admin, clock, draw))
     return app
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.problem import Problem
 from faultwise.engine.state.budget import Budget
+from faultwise.engine.state.lock import Exclusion
 from faultwise.engine.state.locks import Locks
 from faultwise.engine.state.state import State
 
@@ -16,6 +17,7 @@ from .proxy.plan import Routes
 from .settings import Settings
 
 log = logging.getLogger("faultwise.policy")
+PERMITS_LIMIT = 10_000  # of other routers; the oldest have long ended by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Cell:
     state: State = field(default_factory=State)
     refusal: Refusal | None = None  # of the newest change, while it is newer than what serves
     draining: bool = False
+    permits: dict[str, tuple[Exclusion, ...]] = field(default_factory=dict)  # of other routers' trials
     budgets: dict[str, Budget] = field(default_factory=dict)  # by combo; direct requests share one
 
     @property
@@ -60,6 +63,20 @@ class Cell:
         if found is None:
             found = self.budgets[name] = Budget()
         return found
+
+    def settle(self, now: float) -> None:
+        """Bring every circuit up to date, so that none is shown as it was."""
+        self.state.sync()
+        limits = self.active.routes.circuits()
+        for circuit in self.state.circuits.table:
+            if circuit.key in limits:
+                self.state.circuits.current(circuit.key, limits[circuit.key], now)
+
+    def permit(self, name: str, trials: tuple[Exclusion, ...]) -> None:
+        """Remember what another router was given, until it reports."""
+        self.permits[name] = trials
+        while len(self.permits) > PERMITS_LIMIT:
+            del self.permits[next(iter(self.permits))]
 
     def know(self, now: float) -> None:
         """Let the state know whom it is about. Locks of connections that are gone go too, visibly."""

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
 
 from prometheus_client import CollectorRegistry
 
@@ -21,7 +20,7 @@ from .journal import line
 from .journal.file import Keep
 from .journal.writer import Journal
 from .metrics import OTHER, Metrics, Read, Value
-from .proxy.access import PRESENTED
+from .proxy.access import presented
 from .proxy.outcome import Outcome
 from .proxy.request import Call
 from .settings import Settings
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from .proxy.relay import Relay
     from .reload import Reloader
 
-BEARER = "bearer "
 STATE = ("scope", "reason", "rule", "since", "until", "level", "terminal", "state")  # what of a record is shown
 OK, GONE = "ok", "client_gone"
 RESULTS = {OK: "ok", GONE: "abandoned"}  # of the attempt that answered; any other reason is a failed one
@@ -74,7 +72,7 @@ class Observer:
                 at=now,
                 generation=active.generation,
                 change=tuple(map(_shown, changes)),
-                secrets=_secrets(call, attempt),
+                secrets=(*target.connection.hidden, *presented(call.headers, call.query)),
                 keeping=self._keeping,
             )
         )
@@ -146,11 +144,16 @@ class Observer:
             counts = Counter(lock.scope for lock in cell.locks.active(self._clock()))
             return [((scope,), float(counts[scope])) for scope in SCOPES[1:]]
 
+        def circuits() -> list[Value]:
+            counts = Counter((one.provider, one.state) for one in cell.state.circuits.table)
+            return [((provider, state.lower()), float(count)) for (provider, state), count in counts.items()]
+
         def one(read: Callable[[], float]) -> Read:
             return lambda: [((), float(read()))]
 
         self.metrics.gauges |= {
             "faultwise_locks": locks,
+            "faultwise_breakers": circuits,
             "faultwise_rule_hits": lambda: [((rule,), float(count)) for rule, count in self.hits.counts.items()],
             "faultwise_policy": lambda: [((cell.active.policy.digest,), 1.0)],
             "faultwise_policy_generation": one(lambda: cell.active.generation),
@@ -184,14 +187,3 @@ def _shown(change: Change) -> dict[str, Any]:
         return None if one is None else {name: getattr(one, name) for name in STATE if hasattr(one, name)}
 
     return {"kind": change.kind, "key": change.key, "before": row(change.before), "after": row(change.after)}
-
-
-def _secrets(call: Call, attempt: Attempt) -> tuple[str, ...]:
-    """Credentials of both sides: an upstream may quote either."""
-    found = list(attempt.target.connection.hidden)
-    found += parse_qs(call.query.decode("latin-1")).get("key", ())
-    for name, value in call.headers:
-        if name in PRESENTED:
-            text = value.decode("latin-1")
-            found.append(text[len(BEARER) :].strip() if text.lower().startswith(BEARER) else text)
-    return tuple(filter(None, found))

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from watchfiles import awatch
+from watchfiles import Change, awatch
 
 from faultwise.engine.problem import PolicyError
 
@@ -67,7 +67,7 @@ class Reloader:
         async def watch(paths: frozenset[Path], recursive: bool) -> None:
             follow = awatch(
                 *paths,
-                watch_filter=None,
+                watch_filter=None if recursive else counts,
                 recursive=recursive,
                 debounce=DEBOUNCE_MS,
                 rust_timeout=LOOK_MS,
@@ -76,7 +76,14 @@ class Reloader:
             async for _ in follow:
                 changed.set()
 
-        deep, flat = watched(settings.rules, (self._loader.file, *settings.files))
+        files = (self._loader.file, *settings.files)
+        deep, flat = watched(settings.rules, files)
+        own = {str(_existing(path.absolute().parent) / path.name) for path in files if path is not None}
+
+        def counts(change: Change, path: str) -> bool:
+            # a log or a store beside our files is written all the time; only what comes, goes or is ours says something
+            return change is not Change.modified or path in own
+
         for paths, recursive in ((deep, True), (flat, False)):
             if paths:
                 group.create_task(watch(paths, recursive))

@@ -17,13 +17,19 @@ import uvicorn
 from fastapi import FastAPI
 
 from faultwise.engine.problem import PolicyError, Problem
+from faultwise.engine.state.state import State
+from faultwise.engine.store.base import Store
+from faultwise.engine.store.open import open_store
 
 from .app import create_app
 from .cell import Cell, cell
+from .front import Front
+from .lines import Lines
 from .loading import Loader
 from .settings import Settings
 
 log = logging.getLogger("faultwise.server")
+LINES = logging.getLogger("faultwise")  # whose handlers are flushed
 NOTICE = 0.3  # seconds between "not ready" and the last new connection, for balancers that ask
 
 
@@ -46,6 +52,8 @@ class Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Whether to stop."""
+        for handler in LINES.handlers:
+            handler.flush()
         over = self._leaves is not None and time.monotonic() >= self._leaves
         return await super().on_tick(counter) or over
 
@@ -67,8 +75,9 @@ def run(
     loaded = loader.load()
     for warning in loaded.settings.warnings:
         log.warning("%s", warning)
-    first = cell(loaded.policy, loaded.settings, loaded.fingerprint)
     listener = bind(loaded.settings)
+    state = State(store(loaded.settings))
+    first = cell(loaded.policy, loaded.settings, loaded.fingerprint, state)
     server = make(create_app(first, loader=loader), first)
     host, port = listener.getsockname()[:2]
     log.info(
@@ -76,20 +85,31 @@ def run(
         *(f"[{host}]" if ":" in host else host, port, loaded.policy.digest),
         *(len(loaded.settings.connections), len(loaded.settings.combos)),
     )
-    with listener:
-        server.run(sockets=[listener])
+    try:
+        with listener:
+            server.run(sockets=[listener])
+    finally:
+        state.store.close()
+
+
+def store(settings: Settings) -> Store:
+    """The store of a configuration; a relative file lies beside the gateway file."""
+    folder = settings.file.parent if settings.file is not None else Path()
+    return open_store(str(settings.value("state")), folder, settings.value("workers"))
 
 
 def make(app: FastAPI, cell: Cell) -> Server:
     """The server of an application. Run it with the sockets it shall listen on."""
     drain = int(cell.active.settings.value("limits.drain"))
     config = uvicorn.Config(
-        app,
+        Front(app),
+        interface="asgi3",
         http="httptools",
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
+        proxy_headers=False,  # nobody here asks where a client sits
         server_header=False,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=max(1, drain),
@@ -114,10 +134,7 @@ def bind(settings: Settings) -> socket.socket:
 
 def log_to(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
     """Send the log lines of the server to a stream."""
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-    root = logging.getLogger("faultwise")
-    root.handlers[:] = [handler]
-    root.setLevel(level)
-    root.propagate = False
+    LINES.handlers[:] = [Lines(stream)]
+    LINES.setLevel(level)
+    LINES.propagate = False
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)

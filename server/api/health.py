@@ -1,8 +1,7 @@
-"""`/healthz`, `/readyz` and what is closed at the moment."""
+"""`/healthz`, `/readyz`, and the state at a glance."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,25 +9,14 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from faultwise.engine.state.lock import Lock
+from faultwise.engine.state.lock import MODEL_SCOPES, Lock
 from faultwise.server.cell import Cell
 from faultwise.server.proxy.access import admin
-from faultwise.server.proxy.body import whole
-from faultwise.server.proxy.request import Refused
-
-MODEL_SCOPES = ("model", "model_family")
-BODY_LIMIT = 64 * 1024
 
 
 def router(cell: Cell, token: str, clock: Callable[[], float]) -> APIRouter:
     """The routes of probes and of the state at a glance."""
     routes = APIRouter()
-
-    def let_in(request: Request) -> None:
-        admin(tuple(request.headers.raw), token, cell.active.settings.address[0])
-
-    def lockouts() -> list[Lock]:
-        return [lock for lock in cell.locks.active(clock()) if lock.scope in MODEL_SCOPES]
 
     @routes.get("/healthz")
     async def alive() -> Response:
@@ -42,44 +30,42 @@ def router(cell: Cell, token: str, clock: Callable[[], float]) -> APIRouter:
             "status": "draining" if cell.draining else "ready",
             "generation": cell.active.generation,
             "policy_error": None if cell.refusal is None else str(cell.refusal.problems[0]).splitlines()[0],
+            "store": cell.state.store.health().status,
         }
         return JSONResponse(state, 503 if cell.draining else 200)
 
     @routes.get("/api/monitoring/health")
     async def health(request: Request) -> Response:
-        """Every active lock, the soonest end first."""
-        let_in(request)
-        active = cell.locks.active(clock())
-        return JSONResponse(
-            {
-                "generation": cell.active.generation,
-                "connections": [lock.to_json() for lock in active if lock.scope not in MODEL_SCOPES],
-                "lockouts": [lock.to_json() for lock in active if lock.scope in MODEL_SCOPES],
-            }
-        )
-
-    @routes.get("/api/resilience/model-cooldowns")
-    async def listed(request: Request) -> Response:
-        """The active model lockouts."""
-        let_in(request)
-        return JSONResponse([lock.to_json() for lock in lockouts()])
-
-    @routes.delete("/api/resilience/model-cooldowns")
-    async def cleared(request: Request) -> Response:
-        """Clears the lockouts that `{provider, connection, model}` names; what is left out matches all."""
-        let_in(request)
-        wanted = _wanted(await whole(request.receive, BODY_LIMIT))
-        named = [lock for lock in lockouts() if all(getattr(lock, key) == value for key, value in wanted.items())]
-        return JSONResponse({"cleared": [lock.key for lock in named if cell.locks.clear(lock.key, clock())]})
+        """What is closed and why, the soonest end first; breakers, gates, the store and the policy."""
+        admin(tuple(request.headers.raw), token, cell.active.settings.address[0])
+        return JSONResponse(glance(cell, clock()))
 
     return routes
 
 
-def _wanted(body: bytes) -> dict[str, Any]:
-    try:
-        asked = json.loads(body or b"{}")
-    except ValueError as error:
-        raise Refused(400, f"the body is not JSON: {error}", "not_json") from None
-    if not isinstance(asked, dict) or not set(asked) <= {"provider", "connection", "model"}:
-        raise Refused(422, "expected an object with `provider`, `connection`, `model`", "unreadable")
-    return asked
+def glance(cell: Cell, now: float) -> dict[str, Any]:
+    """The state as the management API shows it. Never a secret."""
+    cell.settle(now)
+    active = cell.locks.active(now)
+    circuits = sorted(cell.state.circuits.table, key=lambda one: (one.calm, one.key))
+    gates = sorted((one for one in cell.state.gates.table if not one.calm), key=lambda one: one.until)
+    return {
+        "status": "draining" if cell.draining else "ok",
+        "now": now,
+        "generation": cell.active.generation,
+        "policy": {
+            "generation": cell.active.generation,
+            "digest": cell.active.policy.digest,
+            "refused": cell.refusal is not None,
+        },
+        "store": cell.state.store.health().to_json() | {"durable": cell.state.store.durable},
+        "breakers": [one.to_json() | {"durable": cell.state.durable("breaker", one.key)} for one in circuits],
+        "gates": [one.to_json() for one in gates],
+        "connections": [shown(cell, one) for one in active if one.scope not in MODEL_SCOPES],
+        "lockouts": [shown(cell, one) for one in active if one.scope in MODEL_SCOPES],
+    }
+
+
+def shown(cell: Cell, lock: Lock) -> dict[str, Any]:
+    """One lock, and whether a crash would leave it."""
+    return lock.to_json() | {"durable": cell.state.durable("lock", lock.key)}

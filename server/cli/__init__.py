@@ -24,6 +24,9 @@ VERBS = {
     "diff": "compare two sets of rules, and the decisions they make",
     "unmatched": "gather the failures that no rule knows, with a rule to begin with for each",
     "new": "write a commented starter file for a provider",
+    "locks": "list what is closed, of a running server or a stopped one's file",
+    "reset": "open what is closed by hand",
+    "lock": "close a connection by hand, to drain it",
     "schema": "print a JSON Schema",
 }
 FINE, FINDINGS, USAGE = 0, 1, 2  # exit codes

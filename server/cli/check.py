@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from faultwise.engine.lint import lint
-from faultwise.engine.policy.load import load
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.policy.source import SourceFile
 from faultwise.engine.problem import PolicyError, Problem
@@ -20,7 +19,7 @@ from faultwise.server.settings import settings
 
 from . import FINDINGS, FINE
 from .output import FORMATS, report
-from .sources import Named, named, source_arguments
+from .sources import Named, compiled, named, source_arguments
 
 PLACEHOLDER = re.compile(rb"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 UNSET = "FW060"  # a variable or file of the machine that serves: not a mistake of the file
@@ -49,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         return FINDINGS
     problems = [problem for file in given.gateways for problem in _gateway(file)]
     try:
-        policy = load(given.rules)
+        policy = compiled(given.rules)
         problems += _lint(given, policy, bool(options.paths))
     except PolicyError as error:
         problems += error.problems

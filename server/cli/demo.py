@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from faultwise.server.serve import bind, log_to, make
 
 from faultwise.server.app import create_app
 from faultwise.server.cell import cell
 from faultwise.server.loading import Loader
+from faultwise.server.serve import bind, log_to, make
 
 from . import FINE
 from .output import DIM, PLAIN, colour

@@ -9,13 +9,13 @@ import sys
 
 from faultwise.engine.history.change import Tally
 from faultwise.engine.history.difference import Difference, differences
-from faultwise.engine.policy.load import load
 from faultwise.engine.policy.source import Sources, collect
 from faultwise.engine.problem import PolicyError
 
 from . import FINDINGS, FINE, USAGE
 from .output import report
 from .replay import log_arguments, summary, through
+from .sources import compiled
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 def _set(paths: str, shipped: bool) -> Sources:
     """One side, once it is known to load."""
     made = collect([path for path in paths.split(os.pathsep) if path], shipped=shipped)
-    load(made)
+    compiled(made)
     return made
 
 

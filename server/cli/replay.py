@@ -9,7 +9,6 @@ import time
 
 from faultwise.engine.history.change import Tally
 from faultwise.engine.history.replay import Part, replay
-from faultwise.engine.policy.load import load
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.policy.source import Sources
 from faultwise.engine.problem import PolicyError
@@ -18,7 +17,7 @@ from . import FINDINGS, FINE, USAGE, lines
 from .output import report
 from .pool import spread
 from .progress import Progress
-from .sources import source_arguments, sources
+from .sources import compiled, source_arguments, sources
 
 UNREADABLE_SHOWN = 10
 
@@ -41,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     """Print what changed; 1 where a line could not be read."""
     try:
         rules = sources(options)
-        load(rules)
+        compiled(rules)
         tally = through(options, options.log, rules)
     except PolicyError as error:
         report(error.problems)
@@ -90,7 +89,7 @@ _policies: tuple[Policy, Policy | None] | None = None
 def _setup(new: Sources, old: Sources | None, now: float) -> None:
     """Compile the policies once in each process: compiled rules cannot be sent to another."""
     global _policies, _now
-    _policies = load(new), load(old) if old is not None else None
+    _policies = compiled(new), compiled(old) if old is not None else None
     _now = now
 
 

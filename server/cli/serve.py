@@ -6,10 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
+from faultwise.engine.problem import PolicyError, Problem
 from faultwise.server.serve import log_to
 from faultwise.server.serve import run as serve
-
-from faultwise.engine.problem import PolicyError, Problem
 
 from . import FINDINGS, FINE, USAGE
 from .output import report

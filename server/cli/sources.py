@@ -26,6 +26,9 @@ class Named:
     gateways: tuple[SourceFile, ...]
 
 
+_PARSED: dict[bytes, Any] = {}
+
+
 def source_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that name rules, the same for every verb."""
     parser.add_argument(
@@ -56,7 +59,15 @@ def named(options: argparse.Namespace, paths: Iterable[str] = ()) -> Named:
 
 def policy(options: argparse.Namespace, paths: Iterable[str] = ()) -> Policy:
     """The policy of those files. Raises PolicyError."""
-    return load(sources(options, paths))
+    return compiled(sources(options, paths))
+
+
+def compiled(files: Sources) -> Policy:
+    """The policy of some files. What one call has parsed, the next need not: two sides of a `diff` are nearly alike.
+
+    Raises PolicyError.
+    """
+    return load(files, _PARSED)
 
 
 def ambient() -> list[str | Path]:

@@ -13,7 +13,6 @@ from typing import Any
 
 from faultwise.engine.cases import CaseResult, run_cases
 from faultwise.engine.history.log import read
-from faultwise.engine.policy.load import load
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.policy.source import Sources
 from faultwise.engine.problem import PolicyError, Problem
@@ -26,7 +25,7 @@ from . import FINDINGS, FINE, USAGE
 from .output import report
 from .pool import spread
 from .progress import Progress
-from .sources import source_arguments, sources
+from .sources import compiled, source_arguments, sources
 
 PART = 50  # mutants that a process tries at a time
 
@@ -57,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     """Run every case; 1 where one fails, the rules do not load, or a gate is not met."""
     try:
         files = sources(options, options.paths)
-        policy = load(files)
+        policy = compiled(files)
         own = {file.name for file in files.files if not file.shipped} if options.paths else None
         corpus = _accuracy(policy, options.corpus) if options.corpus else ()
     except PolicyError as error:
@@ -208,7 +207,7 @@ _mutants: tuple[Mutant, ...] = ()
 def _setup(files: Sources, own: Iterable[str] | None) -> None:
     """Compile the policy once in each process: compiled rules cannot be sent to another."""
     global _trials, _mutants
-    policy = load(files)
+    policy = compiled(files)
     _trials, _mutants = Trials(policy), mutants(files, policy, own)
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from faultwise.engine.history.replay import readable
 from faultwise.engine.history.starter import starters
 from faultwise.engine.history.unmatched import Look, Unmatched
-from faultwise.engine.policy.load import load
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.policy.source import Sources
 from faultwise.engine.problem import PolicyError
@@ -21,7 +20,7 @@ from . import FINDINGS, FINE, USAGE, lines
 from .output import report
 from .pool import spread
 from .progress import Progress
-from .sources import source_arguments, sources
+from .sources import compiled, source_arguments, sources
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     """The groups as comments and starter rules as YAML on stdout; 1 where a line could not be read."""
     try:
         rules = sources(options)
-        load(rules)
+        compiled(rules)
         found, read, unreadable = _gather(options, rules)
     except PolicyError as error:
         report(error.problems)
@@ -91,7 +90,7 @@ _policy: Policy | None = None
 def _setup(rules: Sources, now: float) -> None:
     """Compile the policy once in each process: compiled rules cannot be sent to another."""
     global _policy, _now
-    _policy, _now = load(rules), now
+    _policy, _now = compiled(rules), now
 
 
 def _work(part: lines.Part) -> tuple[Unmatched, int, int]:

@@ -52,6 +52,18 @@ def admin(headers: Pairs, token: str, host: str) -> None:
     _same_machine(headers)
 
 
+def presented(headers: Pairs, query: bytes) -> tuple[str, ...]:
+    """Every credential a client presents, wherever it does: an upstream may quote them."""
+    found = [_bare(value).decode("latin-1") for name, value in headers if name in PRESENTED]
+    if b"key=" in query:
+        found += parse_qs(query.decode("latin-1")).get("key", ())
+    return tuple(filter(None, found))
+
+
+def _bare(value: bytes) -> bytes:
+    return value[7:].strip() if value[:7].lower() == b"bearer " else value
+
+
 def _same_machine(headers: Pairs) -> None:
     origin = _first(headers, b"origin")
     if origin and not is_loopback(urlsplit(origin).hostname or ""):
@@ -62,7 +74,7 @@ def _presented(headers: Pairs, query: bytes) -> bytes:
     for name in PRESENTED:
         value = _first(headers, name)
         if value:
-            return value[7:].strip().encode("latin-1") if value[:7].lower() == "bearer " else value.encode("latin-1")
+            return _bare(value.encode("latin-1"))
     return parse_qs(query.decode("latin-1")).get("key", [""])[0].encode("latin-1", "replace")
 
 

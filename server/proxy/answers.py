@@ -162,4 +162,6 @@ def _type(wire: str, outcome: Outcome) -> str:
 
 def _clean(text: str) -> bytes:
     """Text fit for a header: printable ASCII, no line breaks, bounded."""
+    if text.isascii() and text.isprintable():
+        return text[:200].encode("ascii")
     return "".join(character if " " <= character <= "~" else "?" for character in text[:200]).encode("ascii")

@@ -145,17 +145,26 @@ class Models:
 
 async def _attended(work: Coroutine[Any, Any, None], receive: Receive) -> None:
     """Do the work unless the client hangs up first; then the work is cancelled at once."""
-    task = asyncio.create_task(work)
-    gone = asyncio.create_task(disconnected(receive))
+    task = asyncio.current_task()
+    assert task is not None, "requests are served in tasks"
+    left = False
+
+    def leave(watch: asyncio.Task[None]) -> None:
+        nonlocal left
+        left = True
+        task.cancel()
+
+    watch = asyncio.create_task(disconnected(receive))
+    watch.add_done_callback(leave)
     try:
-        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        await work
+    except asyncio.CancelledError:
+        if not left:
+            raise
+        task.uncancel()
     finally:
-        gone.cancel()
-        if not task.done():
-            task.cancel()
-        await asyncio.gather(task, gone, return_exceptions=True)
-    if not task.cancelled() and (error := task.exception()) is not None:
-        raise error
+        watch.remove_done_callback(leave)
+        watch.cancel()
 
 
 async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:

@@ -7,7 +7,6 @@ import socket
 import ssl
 from collections.abc import Iterator
 
-import aiohttp
 import httpx
 
 # Looked up along each exception's own ancestry, so a row speaks for its subclasses until one of them has its own row.
@@ -23,20 +22,6 @@ KINDS: dict[type[BaseException], str] = {
     asyncio.IncompleteReadError: "truncated",
     TimeoutError: "connect_timeout",
     OSError: "refused",
-    # what aiohttp makes of it
-    aiohttp.ClientConnectorDNSError: "dns",
-    aiohttp.ClientSSLError: "tls",
-    aiohttp.ClientConnectorCertificateError: "tls",
-    aiohttp.ServerFingerprintMismatch: "tls",
-    aiohttp.ClientConnectorError: "refused",
-    aiohttp.ClientOSError: "reset",
-    aiohttp.ConnectionTimeoutError: "connect_timeout",
-    aiohttp.SocketTimeoutError: "idle_timeout",
-    aiohttp.ServerTimeoutError: "idle_timeout",
-    aiohttp.ClientConnectionError: "reset",
-    aiohttp.ClientPayloadError: "truncated",
-    aiohttp.ClientResponseError: "truncated",
-    aiohttp.ClientError: "reset",
     # what httpx makes of it, where no cause says more
     httpx.ConnectTimeout: "connect_timeout",
     httpx.PoolTimeout: "connect_timeout",
@@ -52,7 +37,7 @@ KINDS: dict[type[BaseException], str] = {
     httpx.InvalidURL: "refused",
     httpx.StreamError: "truncated",
 }
-FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, aiohttp.ClientError, OSError)
+FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError)
 
 
 def kind(error: BaseException, waiting: str = "idle_timeout") -> str:

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.state.lock import Identity
-from faultwise.engine.state.thresholds import Thresholds, thresholds
+from faultwise.engine.state.thresholds import BreakerLimits, Thresholds, thresholds
 from faultwise.server.settings import Connection, Key, Settings
 
 from .endpoint import Endpoint
@@ -66,6 +66,15 @@ class Routes:
         """Each connection, as the state knows it."""
         for connection in self._connections.values():
             yield self.target(connection, "").identity
+
+    def circuits(self) -> Mapping[str, BreakerLimits]:
+        """The thresholds of each circuit; of several connections behind one, those of the first."""
+        found: dict[str, BreakerLimits] = {}
+        for connection in self._connections.values():
+            one = self.target(connection, "")
+            for key in filter(None, (one.identity.circuit, one.identity.way)):
+                found.setdefault(key, one.limits.breaker)
+        return found
 
     def connection(self, id: str) -> Connection | None:
         """A configured connection."""

@@ -20,6 +20,7 @@ from faultwise.server.cell import Active
 from faultwise.server.journal.redact import redacted
 from faultwise.server.observer import Observer
 
+from .access import presented
 from .attempt import Attempt, Opened
 from .outcome import Attempted, Excluded, Ledger, Outcome, of_attempt, outcome, said
 from .plan import Plan
@@ -125,7 +126,8 @@ class Relay:
         target = attempt.target
         error = ""
         if words:
-            error = redacted(words[:ERROR_LIMIT], self.call.body[:REQUEST_LIMIT])[:ERROR_LIMIT]
+            keys = presented(self.call.headers, self.call.query)
+            error = redacted(words, self.call.body[:REQUEST_LIMIT], keys)[:ERROR_LIMIT]
         return Report(
             identity=target.identity,
             limits=target.limits,

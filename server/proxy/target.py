@@ -44,7 +44,7 @@ def target(policy: Policy, connection: Connection, model: str, limits: Threshold
         model=model,
         host=connection.host,
         egress=connection.egress,
-        family=_family(provider, model),
+        family=family(provider, model),
         cooling=connection.cooling,
         group=provider.family,
         auth=auth,
@@ -70,8 +70,9 @@ def _credential(connection: Connection, auth: str) -> tuple[bytes, bytes] | None
     return header, prefix + connection.secret.reveal().encode()
 
 
-def _family(provider: Provider, model: str) -> str | None:
-    for family, patterns in provider.families.items():
+def family(provider: Provider, model: str) -> str | None:
+    """The family a provider declares for a model."""
+    for name, patterns in provider.families.items():
         if any(fnmatchcase(model, pattern) for pattern in patterns):
-            return family
+            return name
     return None

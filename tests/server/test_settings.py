@@ -51,17 +51,13 @@ def test_default_gives_way_to_file_to_environment_to_command_line(tmp_path: Path
     made = read(tmp_path, text, environ, overrides={"deadlines.total": "30s", "listen": "[::1]:99"})
     assert made.deadlines == Deadlines(connect=12, first_byte=60, first_content=60, idle=60, total=30)
     assert made.address == ("::1", 99)
-    assert {name: one.source.removeprefix(f"{tmp_path}/") for name, one in made.values.items()} == {
+    sources = {name: one.source.removeprefix(f"{tmp_path}/") for name, one in made.values.items()}
+    assert sources["state"] == sources["limits.body"] == "default"
+    assert {name: source for name, source in sources.items() if source != "default"} == {
         "listen": "command line",
-        "state": "default",
         "deadlines.connect": "gateway.yaml:3",
-        "deadlines.first_byte": "default",
-        "deadlines.first_content": "default",
         "deadlines.idle": "environment FAULTWISE_DEADLINES__IDLE",
         "deadlines.total": "command line",
-        "limits.body": "default",
-        "limits.headers": "default",
-        "limits.drain": "default",
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faultwise.engine.failure.stated.body import KEYS, stated
+from faultwise.engine.failure.stated.body import KEYS, STEMS, silent, stated
 from faultwise.engine.failure.stated.value import LIMIT
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC).timestamp()
@@ -167,3 +168,30 @@ def test_any_document_states_plausible_waits_or_none(document: Any) -> None:
         [document, {"@type": RPC + "RetryInfo ErrorInfo", "metadata": document, "retryDelay": document}], NOW
     ):
         assert found is None or 0 < found[0] <= LIMIT
+
+
+def test_every_key_that_states_a_wait_holds_a_stem() -> None:
+    assert all(any(stem in key for stem in STEMS) for key in KEYS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"error": {"message": "no", "Retry-After": 5}}',
+        '{"error": {"re_try_after": 5}}',
+        '{"error": {"\\u0072etry_after": 5}}',
+        '{"error": {"message": "{\\"resets_in_seconds\\": 5}"}}',
+        '{"error": {"details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "5s"}]}}',
+        '{"error": {"headers": {"x-made-up": 5}}}',
+        'data: {"wait": 5}',
+        "",
+    ],
+)
+def test_a_body_that_may_state_a_wait_is_read(text: str) -> None:
+    assert not silent(text)
+
+
+@pytest.mark.parametrize("text", ['{"error": {"message": "No quota left", "code": 429}}', "[1, 2]", "{}"])
+def test_a_body_without_any_word_of_time_is_not_walked(text: str) -> None:
+    assert silent(text)
+    assert stated([json.loads(text)], 0.0) == (None, None)
