@@ -10,10 +10,12 @@ from math import isnan
 from typing import Any
 
 from .fold import fold
+from .regex import Regex
 from .types import Contains, Get
 
 Test = Callable[[Any], bool]
 TextTest = Callable[[str], bool]
+Texts = Callable[[Any], tuple[str, ...]]
 
 
 def both(tests: list[Test]) -> Test:
@@ -120,6 +122,17 @@ def guarded(contains: Contains, folded: Get | None, markers: tuple[str, ...]) ->
             if marker in text and contains(subject, marker):
                 return True
         return False
+
+    return holds
+
+
+def witnessed(test: Test, texts: Texts, regex: Regex, contains: Contains) -> Test:
+    """The same test, for which the field must also say that it holds something the pattern matched."""
+
+    def holds(subject: Any) -> bool:
+        return test(subject) and any(
+            contains(subject, match) for text in texts(subject) for match in regex.matches(text)
+        )
 
     return holds
 

@@ -27,6 +27,7 @@ from .closures import (
     numbers_of,
     overlapping,
     texts_of,
+    witnessed,
 )
 from .fold import fold
 from .functions import FUNCTIONS
@@ -55,7 +56,7 @@ from .nodes import (
 )
 from .regex import Regex
 from .required import required
-from .types import NUMERIC, Environment, Get, Lists, Type
+from .types import NUMERIC, Contains, Environment, Get, Lists, Type
 
 _BORDERS: dict[str, Callable[[str, str], bool]] = {
     "has": operator.contains,
@@ -157,9 +158,7 @@ class _Compiler:
         match node.operator:
             case "matches":
                 assert isinstance(node.right, Pattern)
-                found = Regex(node.right.pattern, folded=not raw).found
-                literals = None if raw else required(node.right.pattern)
-                return self.some(node.left, raw, behind(literals, found) if literals else found)
+                return self.matches(node.left, raw, node.right.pattern)
             case "has any":
                 return self.has(node.left, raw, tuple(dict.fromkeys(self.items(node.right, raw))))
             case "has all":
@@ -170,6 +169,19 @@ class _Compiler:
                 return self.has(node.left, raw, (wanted,))
             return self.some(node.left, raw, bordering(node.operator, wanted))
         return self.pairwise(node, raw)
+
+    def matches(self, node: Node, raw: bool, pattern: str) -> Test:
+        """Whether a pattern matches. A field that answers `has` itself is asked about what was matched as well."""
+        regex = Regex(pattern, folded=not raw)
+        literals = None if raw else required(pattern)
+        test = self.some(node, raw, behind(literals, regex.found) if literals else regex.found)
+        contains = self.guard(node, raw)
+        return test if contains is None else witnessed(test, self.texts(node, raw), regex, contains)
+
+    def guard(self, node: Node, raw: bool) -> Contains | None:
+        """What a field answers `has` with, where it does that itself."""
+        field = self.environment.fields.get(node.name) if isinstance(node, Name) and not raw else None
+        return field.contains if field is not None else None
 
     def has(self, node: Node, raw: bool, wanted: tuple[str, ...]) -> Test:
         """Whether the text, or one of the texts, holds one of the markers."""
@@ -183,9 +195,8 @@ class _Compiler:
     def pairwise(self, node: Compare, raw: bool) -> Test:
         """`has`, `starts with` and `ends with` where what is looked for is known only then. Nothing holds the empty text."""
         lefts, rights = self.texts(node.left, raw), self.texts(node.right, raw)
-        field = self.environment.fields.get(node.left.name) if isinstance(node.left, Name) and not raw else None
-        if node.operator == "has" and field is not None and field.contains is not None:
-            contains = field.contains
+        contains = self.guard(node.left, raw)
+        if node.operator == "has" and contains is not None:
             return lambda subject: any(contains(subject, marker) for marker in rights(subject) if marker)
         compare = _BORDERS[node.operator]
         return lambda subject: any(

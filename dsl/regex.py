@@ -5,16 +5,20 @@ On folded text a pattern ignores case, on raw text it does not. RE2 has no look-
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 import re2
 
 LONGEST_PATTERN = 500  # characters
+MOST_MATCHES = 16  # looked at in one text
 LARGEST_PROGRAM = 4_000  # RE2 instructions, which nested repetitions multiply
 
 
 class Regex:
     """A compiled pattern. Raises ValueError, in words for the author, when it cannot be one."""
 
-    __slots__ = ("_search", "groups", "pattern")
+    __slots__ = ("_iterate", "_search", "groups", "pattern")
 
     def __init__(self, pattern: str, *, folded: bool = True) -> None:
         if len(pattern) > LONGEST_PATTERN:
@@ -35,10 +39,16 @@ class Regex:
         self.pattern = pattern
         self.groups: int = compiled.groups
         self._search = compiled.search
+        self._iterate = compiled.finditer
 
     def found(self, text: str) -> bool:
         """Whether the pattern matches anywhere in `text`."""
         return self._search(_encoded(text)) is not None
+
+    def matches(self, text: str) -> Iterator[str]:
+        """What the pattern matches in `text`, at most `MOST_MATCHES` of it."""
+        for match in islice(self._iterate(_encoded(text)), MOST_MATCHES):
+            yield str(match.group(), "utf-8", "replace")
 
     def captured(self, text: str) -> str | None:
         """What the first group that took part in the first match holds; None without a match."""

@@ -68,7 +68,8 @@ class Field:
     """A name an expression may use. Getters take the subject; None, and an empty list of texts, mean missing.
 
     `folded` gives the same value already folded, where the subject keeps it. `contains`, where given, answers `has`
-    for a folded marker; of a text with `folded` it is asked only about markers that stand in it.
+    for a folded marker, and must agree to what a regex matched; of a text with `folded` it is asked only about what
+    stands in it.
     """
 
     type: Type

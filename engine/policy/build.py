@@ -13,10 +13,10 @@ from typing import Any, TypedDict, TypeVar, cast
 
 from faultwise import dsl
 from faultwise.dsl.nodes import And, Exists
-
 from faultwise.engine.failure.fields import FULL, TERSE
 from faultwise.engine.failure.reading import Reading
 from faultwise.engine.problem import Problem
+
 from .model import Allowlists, Condition, Duration, Reason, Restatement, Rule, StatusSet
 from .parsed import Entry
 from .statuses import parse_statuses

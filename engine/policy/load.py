@@ -11,7 +11,6 @@ from collections.abc import Iterable, MutableMapping
 from hashlib import sha256
 from typing import Any
 
-from faultwise.engine.failure.envelope import compile_envelopes
 from faultwise.engine.problem import PolicyError, Problem
 
 from .build import Builder
@@ -61,7 +60,7 @@ def load(sources: Sources, memo: Memo | None = None) -> Policy:
         caps=vocabulary.caps,
         profiles=vocabulary.profiles,
         markers=vocabulary.markers,
-        envelopes=compile_envelopes(merged.get("envelopes", {})),
+        envelopes=vocabulary.envelopes,
         providers={name.lower(): one for one in providers.values() for name in (one.name, *one.aliases)},
         general=_live(rules),
         defaults=vocabulary.defaults,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from faultwise.engine.problem import Problem
+
 from .digest import content_digest
 from .document import Document
 from .model import Origin

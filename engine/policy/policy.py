@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from faultwise.engine.failure.envelope import Envelopes
+
 from .bucket import Bucket
 from .model import Allowlists, Provider, Reason, Restatement, Rule, Terminal
 from .parsed import Entry

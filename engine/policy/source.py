@@ -11,6 +11,7 @@ from pathlib import Path
 from faultwise.engine.problem import PolicyError, Problem
 
 SUFFIXES = (".yaml", ".yml")
+VOCABULARY = "policy.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +45,16 @@ class Sources:
 
 
 def collect(paths: Iterable[Path | str] = (), *, shipped: bool = True) -> Sources:
-    """Read the shipped catalogue (unless left out) and then every path, a file or a directory, in the order given.
+    """Read the shipped catalogue and then every path, a file or a directory, in the order given.
 
-    Within a directory, files are in name order. Raises `PolicyError` naming each path that cannot be read.
+    With `shipped` off the catalogue's rules are left out; its `policy.yaml` stays, since it says what the words in rules
+    mean. Within a directory, files are in name order. Raises `PolicyError` naming each path that cannot be read.
     """
     found: list[SourceFile] = []
     problems: list[Problem] = []
-    if shipped:
-        root = shipped_root()
-        found += [SourceFile(f"rules/{path.relative_to(root)}", path.read_bytes(), 0) for path in _walk(root)]
+    root = shipped_root()
+    for path in _walk(root) if shipped else (root / VOCABULARY,):
+        found.append(SourceFile(f"rules/{path.relative_to(root)}", path.read_bytes(), 0))
     for rank, given in enumerate(map(Path, paths), 1):
         if not given.exists():
             problems.append(Problem(str(given), 0, 0, "FW001", "no such file or directory"))

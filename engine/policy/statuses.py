@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from faultwise.engine.failure.record import LOCAL_KINDS, TRANSPORT_KINDS
+
 from .model import StatusSet
 
 KINDS = frozenset(TRANSPORT_KINDS + LOCAL_KINDS)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from faultwise import dsl
+from faultwise.engine.failure.envelope import Envelopes, compile_envelopes
 from faultwise.engine.failure.fields import FULL
 from faultwise.engine.problem import Problem
 
@@ -29,6 +30,7 @@ class Vocabulary:
     caps: Mapping[str, float]
     profiles: Mapping[str, Any]
     markers: Mapping[str, tuple[str, ...]]
+    envelopes: Envelopes
     defaults: Mapping[int | str, Rule]
 
 
@@ -49,6 +51,7 @@ def build_vocabulary(merged: Mapping[str, Any], files: Iterable[Parsed]) -> tupl
         {name: dsl.duration(wait) for name, wait in merged.get("caps", {}).items()},
         profiles,
         markers,
+        _envelopes(merged.get("envelopes", {}), places, problems),
         _defaults(merged.get("defaults", {}), reasons, places, problems),
     )
     return vocabulary, tuple(problems)
@@ -125,6 +128,14 @@ def _terminal(name: str, row: Mapping[str, Any], markers: Mapping[str, tuple[str
         episodes=row.get("episodes", 1),
         within=dsl.duration(row.get("within", "24h")),
     )
+
+
+def _envelopes(section: Mapping[str, Any], places: _Places, problems: list[Problem]) -> Envelopes:
+    try:
+        return compile_envelopes(section)
+    except ValueError as error:
+        problems.append(places.problem(("envelopes",), "FW011", str(error)))
+        return compile_envelopes({})
 
 
 def _defaults(

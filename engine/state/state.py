@@ -250,14 +250,18 @@ class State:
         known = self._known.get(account)
         if known is None or (known.external and (known.host, known.egress) != (identity.host, identity.egress)):
             self._known[account] = identity
-            self._reached(identity)
-            self._recount()
+            for key in self._reached(identity):
+                for kind, table in self._tables.items():
+                    if (kind, key) in self._trouble:
+                        self._heard(kind, key, table.rows.get(key))
         return account
 
-    def _reached(self, identity: Identity) -> None:
-        shared = (identity.circuit, identity.way, identity.hold)
-        for key in filter(None, shared):
+    def _reached(self, identity: Identity) -> list[str]:
+        """Note whom a key closes that several share; those keys."""
+        shared = [key for key in (identity.circuit, identity.way, identity.hold) if key is not None]
+        for key in shared:
             self._reach.setdefault(key, set()).add(identity.account)
+        return shared
 
     def _recount(self) -> None:
         kept = list(self._trouble)

@@ -48,6 +48,7 @@ class Table(Generic[R]):
         self._store = store
         self._idle = idle
         self._heard = heard
+        self._kept = store.shared or store.durable  # else the view is all there is
         self._pending: dict[str, int] = {}
         self._sweep_at = TABLE_LIMIT
 
@@ -61,8 +62,9 @@ class Table(Generic[R]):
         if after is before or after == before:
             return before, before
         self._set(key, after)
-        self._pending[key] = self._pending.get(key, 0) + 1
-        self._store.submit(self.kind, key, self._stored(of), None if after is None else after.to_data())
+        if self._kept:
+            self._pending[key] = self._pending.get(key, 0) + 1
+            self._store.submit(self.kind, key, self._stored(of), None if after is None else after.to_data())
         if len(self.rows) > self._sweep_at:
             self._sweep(now)
         return before, after
@@ -113,7 +115,7 @@ class Table(Generic[R]):
         idle = [key for key, record in self.rows.items() if self._idle(record, now)]
         for key in idle[: max(excess, len(idle) // 2)]:
             self.change(key, lambda _: None, now)
-        self._sweep_at = max(TABLE_LIMIT, len(self.rows) + TABLE_LIMIT // 10)
+        self._sweep_at = max(TABLE_LIMIT, len(self.rows) + len(self.rows) // 4)
 
 
 def _unless_there(data: Data) -> Change:

@@ -49,6 +49,7 @@ class Sqlite:
         self._error: str | None = None
         self._away: float | None = None
         self._aside: str | None = None
+        self._lost = False  # what the file held is not there any more
         self._faults = 0
         self._fault: str | None = None
         self._claims = threading.Lock()
@@ -136,6 +137,7 @@ class Sqlite:
             work()
         except Damaged as damaged:
             self._aside = set_aside(self._path) or self._aside
+            self._lost = True
             self._fail(str(damaged))
             return False
         except (sqlite3.Error, OSError) as error:
@@ -164,13 +166,15 @@ class Sqlite:
     def _round(self, taken: Waiting, released: dict[str, str]) -> None:
         if self._file is not None and inode(self._path) != self._inode:
             self._shut()  # another file stands there now
+            self._lost = True
         if self._file is None:
             known = self._inode
             self._open()
             self._at = 0
             self.inbox.extend(self._newer())
-            if known not in (0, self._inode):
+            if self._lost or known not in (0, self._inode):
                 self.inbox.append(Row(LOST, "", None))
+                self._lost = False
         if taken or released:
             self._write(taken, released)
         version = self._version()

@@ -13,6 +13,7 @@ from faultwise.engine.failure.reading import Reading, read
 from faultwise.engine.failure.record import Failure
 from faultwise.engine.policy.model import Provider, Reason, Restatement, Rule
 from faultwise.engine.policy.policy import Policy
+
 from .scope import Scoped, scope
 from .terminal import terminal
 from .timing import Timing, timing

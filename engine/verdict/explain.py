@@ -14,6 +14,7 @@ from faultwise.engine.failure.reading import Reading
 from faultwise.engine.failure.record import Failure
 from faultwise.engine.policy.model import Restatement, Rule
 from faultwise.engine.policy.policy import Policy
+
 from .decide import Decision, conclude
 from .verdict import Verdict
 

@@ -34,7 +34,7 @@ def source_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rules", action="append", default=[], metavar="DIR", help="rules over the others; repeatable, later wins"
     )
-    parser.add_argument("--no-shipped", action="store_true", help="leave out the shipped catalogue")
+    parser.add_argument("--no-shipped", action="store_true", help="leave out the rules of the shipped catalogue")
 
 
 def sources(options: argparse.Namespace, paths: Iterable[str] = ()) -> Sources:

@@ -7,9 +7,11 @@ recognised inside JSON, inside JSON inside JSON, and cut or wrapped. Work is lin
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 
 LEAST = 24  # characters in a row that make an echo
 BLOCK = 12  # of the request are looked up at a time: every run of LEAST holds a whole block
+SHORT = 1500  # characters of a text for which the request need not be taken apart
 CROWD = 32  # places of one block that are followed; a block found more often is an echo by itself
 
 _ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+([nrtbf])|\\+")
@@ -21,24 +23,46 @@ def echoes(text: str, request: bytes) -> list[tuple[int, int]]:
     if len(text) < LEAST or len(request) < LEAST:
         return []
     sent = _folded(request.decode("utf-8", "replace"))
-    blocks: dict[str, list[int]] = {}
-    for at in range(0, len(sent) - BLOCK + 1, BLOCK):
-        blocks.setdefault(sent[at : at + BLOCK], []).append(at)
     said, starts, ends = _mapped(text)
+    # one side is looked at block by block, the other at every place: every run of LEAST holds a whole block of either
+    short = len(said) <= SHORT
+    step, places = (BLOCK, _searched(sent)) if short else (1, _listed(sent))
     found: list[tuple[int, int]] = []
     at = 0
     while at <= len(said) - BLOCK:
-        hits = blocks.get(said[at : at + BLOCK])
+        hits = places(said[at : at + BLOCK])
         start, end = _longest(said, sent, at, hits) if hits else (at, at)
         if end - start >= LEAST:
             found.append((starts[start], ends[end - 1]))
-            at = end
+            at = -(-end // step) * step
         else:
-            at += 1
+            at += step
     return found
 
 
-def _longest(said: str, sent: str, at: int, hits: list[int]) -> tuple[int, int]:
+def _listed(sent: str) -> Callable[[str], Sequence[int]]:
+    """Where the request's own blocks stand in it."""
+    blocks: dict[str, list[int]] = {}
+    for at in range(0, len(sent) - BLOCK + 1, BLOCK):
+        blocks.setdefault(sent[at : at + BLOCK], []).append(at)
+    return lambda block: blocks.get(block, ())
+
+
+def _searched(sent: str) -> Callable[[str], Sequence[int]]:
+    """Where any block stands in the request; worth it while few are asked for."""
+
+    def places(block: str) -> Sequence[int]:
+        found: list[int] = []
+        at = sent.find(block)
+        while at >= 0 and len(found) <= CROWD:
+            found.append(at)
+            at = sent.find(block, at + 1)
+        return found
+
+    return places
+
+
+def _longest(said: str, sent: str, at: int, hits: Sequence[int]) -> tuple[int, int]:
     """The longest common run around a place where a block of the request was found."""
     best = at, at + BLOCK
     if len(hits) > CROWD:

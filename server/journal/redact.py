@@ -44,7 +44,6 @@ _PART = re.compile(rf"[A-Za-z0-9+=]{{{MESSY},}}")
 _TURN = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 # What JSON is made of: strings, whose inside may be replaced, and numbers, which may become strings.
 _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|(-?[0-9][0-9.eE+\-]*)', re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _HEAD = re.compile(r"[ \t]*(?:data:)?[ \t]*")
 
 
@@ -186,13 +185,23 @@ def _tokens(text: str, offset: int) -> Iterator[tuple[int, int, bool]]:
 
 def _whole(text: str, low: int, start: int, end: int) -> tuple[int, int]:
     """A span inside a string, widened to the escapes it cuts."""
-    if "\\" in text[low:end]:
-        for found in _ESCAPE.finditer(text, low):
-            if found.start() >= end:
-                break
-            start = found.start() if found.start() < start < found.end() else start
-            end = max(end, found.end())
-    return start, end
+    first, last = _escape(text, low, start), _escape(text, low, end)
+    return first[0] if first else start, last[1] if last else end
+
+
+def _escape(text: str, low: int, at: int) -> tuple[int, int] | None:
+    """The escape that a cut would halve."""
+    for begin in range(at - 1, max(low, at - 5) - 1, -1):
+        if text[begin] != "\\":
+            continue
+        before = begin
+        while before > low and text[before - 1] == "\\":
+            before -= 1
+        if (begin - before) % 2:  # it is the second of a pair
+            return None
+        end = begin + (6 if text[begin + 1 : begin + 2] == "u" else 2)
+        return (begin, end) if end > at else None
+    return None
 
 
 def _is_json(text: str) -> bool:

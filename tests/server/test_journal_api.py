@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from faultwise.engine.history.replay import replay
+from faultwise.server.cli import main
 from tests.faults.upstream import CLOSE, Upstream, delta, error, ok, sse
 
-from .gateway import Gateway, config, gateway, until
+from .gateway import CATALOGUE, Gateway, config, gateway, until
 
 QUOTA = error(403, "用户额度不足")
 
@@ -102,6 +103,17 @@ def test_the_file_is_what_replay_reads(served: Gateway, a: Upstream) -> None:
     assert b"squirrel" not in written and "用户额度不足".encode() in written
     part = replay(served.cell.active.policy, enumerate(written.splitlines(), 1), 0.0)
     assert (part.tally.lines, part.tally.unreadable, part.changes) == (2, 0, [])
+
+
+def test_the_file_is_what_classify_reads(served: Gateway, a: Upstream, capsys: pytest.CaptureFixture[str]) -> None:
+    a.script(QUOTA)
+    served.chat()
+    rows(served, 2)
+    rules = [part for path in CATALOGUE for part in ("--rules", str(path))]
+    log = str(served.file.parent / "log.jsonl")
+    assert main(["classify", "--no-shipped", *rules, "--jsonl", log]) == 0
+    (verdict,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (verdict["status"], verdict["rule"], verdict["cooldown_s"]) == (429, "quota-exhausted", 60.0)
 
 
 @pytest.mark.parametrize(

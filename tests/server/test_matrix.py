@@ -6,12 +6,12 @@ import json
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from faultwise.server.proxy.endpoint import ENDPOINTS
 from tests.faults.upstream import Upstream, error
 
 from .gateway import Gateway, config, gateway, until
@@ -19,6 +19,7 @@ from .matrix import PATHS, Case, cases
 from .matrix import Path as Way
 
 CASES = tuple(cases())
+LOCKS_END = 3 * 86_400.0  # seconds after which no lock with an end is left
 WORDS = {"openai": "type", "anthropic": "type", "gemini": "status"}  # what every error object of a wire has
 
 
@@ -88,6 +89,19 @@ def test_the_verdict_is_the_same_and_the_client_sees_the_right_thing(bench: Benc
         assert told["diagnostics"]["attempts"][0]["reason"] == fault.reason
 
 
+@pytest.mark.parametrize("case", [case for case in CASES if case.place == "alone"], ids=str)
+def test_the_verdict_is_the_same_when_it_is_tried_again_after_its_lock(bench: Bench, case: Case) -> None:
+    bench.gateway.clock.ahead += LOCKS_END
+    asked = _asked(bench, case).headers["x-faultwise-attempts"]
+    if asked == "0":
+        return  # closed until an operator opens it
+    bench.gateway.clock.ahead += LOCKS_END
+    _asked(bench, case)
+    verdicts = [row["verdict"] for row in _logged(bench, case, 2)[:2]]
+    assert {(one["reason"], one["scope"]) for one in verdicts} == {(case.fault.reason, case.fault.scope)}
+    assert verdicts[0]["rule"] == verdicts[1]["rule"]
+
+
 @pytest.mark.parametrize("path", PATHS, ids=str)
 def test_a_good_answer_passes_byte_for_byte_on_every_path(bench: Bench, path: Way) -> None:
     bench.good.script(path.good)
@@ -106,16 +120,21 @@ def _asked(bench: Bench, case: Case) -> httpx.Response:
 
 def _verdict(bench: Bench, case: Case) -> dict[str, Any]:
     """The verdict as the decision log has it."""
-    found: list[dict[str, Any]] = []
-
-    def logged() -> list[dict[str, Any]]:
-        found[:] = bench.gateway.client.get("/api/decisions", params={"provider": case.provider}).json()
-        return found
-
-    until(logged)
-    (row,) = found
+    (row,) = _logged(bench, case, 1)
     verdict: dict[str, Any] = row["verdict"]
     return verdict
+
+
+def _logged(bench: Bench, case: Case, count: int) -> list[dict[str, Any]]:
+    """The lines about a case's failing target, the newest first, once there are so many."""
+    found: list[dict[str, Any]] = []
+
+    def enough() -> bool:
+        found[:] = bench.gateway.client.get("/api/decisions", params={"provider": case.provider}).json()
+        return len(found) >= count
+
+    until(enough)
+    return found
 
 
 def _whole(path: Way) -> bytes:
@@ -153,7 +172,4 @@ def _closed_port() -> int:
 
 
 def test_there_is_a_path_for_every_endpoint() -> None:
-    from faultwise.server.proxy.endpoint import ENDPOINTS
-
     assert {endpoint.name for endpoint in ENDPOINTS} == {path.name for path in PATHS}
-    assert Path(__file__).exists()

@@ -13,6 +13,7 @@ from faultwise.engine.failure.fields import FULL, TERSE
 from faultwise.engine.failure.reading import read
 from faultwise.engine.failure.record import Failure, Headers
 from faultwise.engine.policy.model import Clock, Provider
+from faultwise.engine.policy.policy import Policy
 
 from .conftest import Said, as_bytes
 
@@ -135,3 +136,14 @@ def test_every_field_says_what_it_is() -> None:
     for environment in (FULL, TERSE):
         for name, field in {**environment.fields, **environment.keyed}.items():
             assert field.doc, name
+
+
+def test_a_regex_does_not_match_what_only_the_request_said(shipped: Policy) -> None:
+    node = dsl.parse(r"text matches /\b(account|organi[sz]ation) .{0,20}suspended\b/")
+    test = dsl.compile(node, FULL, {})
+    said = "why do they say that my account has been suspended, write an appeal"
+    request = json.dumps({"messages": [{"role": "user", "content": said}]}).encode()
+    body = json.dumps({"error": {"message": f"cannot parse: {said}"}}).encode()
+    for sent, wanted in ((request, False), (None, True), (b'{"messages": []}', True)):
+        failure = Failure(provider="x", status=400, body=body, request=sent)
+        assert test(read(failure, shipped.envelopes)) is wanted

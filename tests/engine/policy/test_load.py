@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from faultwise.engine.failure.intake import intake
 from faultwise.engine.policy.load import COMPILED, load
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.policy.source import SourceFile, Sources, collect
 from faultwise.engine.problem import PolicyError
+from faultwise.engine.verdict.decide import decide
 
 ACME = """\
 faultwise: 1
@@ -118,9 +120,22 @@ def test_hidden_folders_are_left_out(tmp_path) -> None:
     (tmp_path / "..data").mkdir()
     (tmp_path / "..data" / "old.yaml").write_text(ACME)
     (tmp_path / "acme.yaml").write_text(ACME)
-    assert [file.name for file in collect([tmp_path], shipped=False).files] == [str(tmp_path / "acme.yaml")]
+    names = [file.name for file in collect([tmp_path], shipped=False).files]
+    assert names == ["rules/policy.yaml", str(tmp_path / "acme.yaml")]
+
+
+def test_without_the_shipped_rules_the_vocabulary_stays() -> None:
+    policy = load(collect(shipped=False))
+    assert not policy.general and not policy.providers
+    assert decide(policy, intake({"status": 429}, 0.0)).rule == "default-429"
 
 
 def test_a_shadow_rule_decides_nothing(over: Callable[..., Policy]) -> None:
     assert over({"acme.yaml": ACME}).provider("acme").rules
     assert not over({"acme.yaml": ACME + "    mode: shadow\n"}).provider("acme").rules
+
+
+def test_an_envelope_that_does_not_compile_is_told_where_it_stands(over: Callable[..., Policy]) -> None:
+    text = "faultwise: 1\nkind: policy\nenvelopes:\n  bare_type: '('\n"
+    with pytest.raises(PolicyError, match=r"mine\.yaml:4:3: FW011 envelopes: `bare_type` does not compile"):
+        over({"mine.yaml": text})

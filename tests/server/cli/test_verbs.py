@@ -86,19 +86,13 @@ def test_a_path_that_is_not_there_is_a_finding(capsys: pytest.CaptureFixture[str
 
 
 def test_test_counts_cases_and_names_those_that_fail(good: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["test", "--no-shipped", "--rules", str(_policy()), good]) == 0
+    assert main(["test", "--no-shipped", good]) == 0
     assert "2 passed, 0 failed" in capsys.readouterr().out
     Path(good).write_text(GOOD.replace("expect: {not_rule: acme-a}", "expect: {reason: unknown}"))
-    assert main(["test", "--no-shipped", "--rules", str(_policy()), good]) == 1
+    assert main(["test", "--no-shipped", good]) == 1
     out, err = capsys.readouterr()
     assert "1 passed, 1 failed" in out
     assert f"{good}:12:" in err and "expected reason `unknown`, got `auth_error`" in err
-
-
-def _policy() -> Path:
-    from faultwise.engine.policy.source import shipped_root
-
-    return shipped_root() / "policy.yaml"
 
 
 def test_classify_one(capsys: pytest.CaptureFixture[str]) -> None:

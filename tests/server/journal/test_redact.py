@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from faultwise.server.journal.redact import pattern, redacted
 
@@ -83,6 +86,39 @@ def test_a_pattern_that_is_none_says_why() -> None:
         pattern("(")
 
 
-def test_an_escape_is_never_cut_in_half() -> None:
-    kept = redacted('{"m": "a\\nbcd\\"efg"}', patterns=[pattern("nbcd")])
-    assert json.loads(kept)["m"] == 'a[redacted]"efg'
+@pytest.mark.parametrize("taken", ["nbcd", "u00e9", "0e9x", "efg", r"a\\", r"\\n"])
+def test_an_escape_is_never_cut_in_half(taken: str) -> None:
+    text = r'{"m": "a\nbcd\"efg\\n\\\u0001 \b00e9x"}'
+    kept = redacted(text, patterns=[pattern(taken)])
+    assert set(json.loads(kept)) == {"m"}
+
+
+@settings(max_examples=50)
+@given(
+    st.recursive(
+        st.text() | st.integers() | st.booleans() | st.none(), lambda inner: st.dictionaries(st.text(), inner)
+    ),
+    st.text('abe19@.-= "\\\\\n', max_size=40),
+    st.booleans(),
+)
+def test_json_stays_json_whatever_it_holds(body: object, noise: str, plain: bool) -> None:
+    text = json.dumps({"body": body, noise: f"{noise} sk-abcdef123456 {noise}"}, ensure_ascii=plain)
+    kept = redacted(text, noise.encode(), patterns=[pattern("a1|9@")])
+    json.loads(kept)
+    assert "sk-abcdef123456" not in kept
+
+
+@pytest.mark.parametrize("piece", ["a@", "api_key:", "\\", "sk-aaaaaaa1\\ "])
+def test_no_text_takes_long(piece: str) -> None:
+    """Twice the text, about twice the time: the best of some rounds, with room for a busy machine."""
+
+    def best(length: int) -> float:
+        text = json.dumps({"m": piece * (length // len(piece))})
+        found = []
+        for _ in range(3):
+            begun = time.perf_counter()
+            redacted(text, b"lorem ipsum dolor sit amet " * 100)
+            found.append(time.perf_counter() - begun)
+        return min(found)
+
+    assert best(8_000) < 16 * best(2_000) + 0.01

@@ -1,0 +1,1 @@
+"""In which order targets are tried, and what is known about them for it."""
