@@ -1,6 +1,6 @@
 """Writes the pages that follow from rules, schemas and code: `make docs`. A test fails where one is stale.
 
-docs/rules/*.md        every rule, by provider; general rules; the reasons and what follows from them
+docs/rules/*.md        every rule, by provider; general rules; the reasons and what follows from them; clients
 docs/fields.md         what an expression may name
 docs/command-line.md   every verb and option
 docs/settings.md       every key of gateway.yaml
@@ -21,6 +21,7 @@ from faultwise.dsl.functions import FUNCTIONS
 from faultwise.engine.cases import NOW, CaseResult, run_cases
 from faultwise.engine.failure.fields import FULL
 from faultwise.engine.lint.catalogue import Written, catalogue
+from faultwise.engine.policy.client_fields import CALLER, TELLING
 from faultwise.engine.policy.load import load
 from faultwise.engine.policy.parsed import Entry
 from faultwise.engine.policy.policy import Policy
@@ -43,6 +44,7 @@ TYPES = {
 }
 SPECIAL = {"reset": "clock"}  # only for `until reset`
 OVERRIDES = ("cooldown", "cap", "temporary", "fallback", "wait_ok", "fault", "tell", "terminal")
+TOLD = ("to", "code", "type", "retry_after", "hint", "headers")
 YES = {True: "yes", False: "no"}
 
 
@@ -59,6 +61,7 @@ def pages() -> dict[Path, str]:
         Path("settings.md"): _settings(),
         Path("rules/reasons.md"): _reasons(policy),
         Path("rules/general.md"): _general(written.of_kind("rules"), rules, cases),
+        Path("rules/clients.md"): _clients(written.of_kind("clients"), policy),
     }
     providers = list(written.of_kind("provider"))
     for parsed in providers:
@@ -152,12 +155,45 @@ def _entries(
             yield from ("See", "", *(f"- <{url}>" for url in see), "")
 
 
+def _clients(files: Iterable[Any], policy: Policy) -> str:
+    lines = ["# Clients", ""]
+    lines += ["Who asks, and how a failure is told to each where it is not told as it is. How to write your own:"]
+    lines += ["[writing rules](../writing-rules.md#clients-how-a-failure-is-told).", ""]
+    for parsed in files:
+        for entry in parsed.entries("clients"):
+            data = entry.data
+            lines += [f"## {data['id']}", "", data.get("why", ""), ""]
+            known = [f"the wire `{data['wire']}`"] if "wire" in data else []
+            if known := [*known, *_wanted(data)]:
+                lines += ["Known by", "", *(f"- {line}" for line in known), ""]
+            for one in data.get("restatements", ()):
+                lines += [f"### {one['id']}", "", one.get("why", ""), "", "Where", ""]
+                lines += [f"- {line}" for line in (_statuses(one["from"]), *_wanted(one))]
+                lines += ["", "Told", "", *(f"- {key}: {_code(_shown(one[key]))}" for key in TOLD if key in one), ""]
+                own = [case for case in policy.client_cases if case.data["expect"].get("restated_by") == one["id"]]
+                lines += ["Cases", "", *(f"- {case.data['name']}" for case in own), ""] if own else []
+                if see := _texts(one.get("see", ())):
+                    lines += ["See", "", *(f"- <{url}>" for url in see), ""]
+    return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(f"{name}: {one}" for name, one in value.items()) if isinstance(value, Mapping) else str(value)
+
+
+def _statuses(statuses: Any) -> str:
+    return "status " + ", ".join(f"`{status}`" for status in (statuses if isinstance(statuses, list) else [statuses]))
+
+
 def _conditions(rule: Written) -> Iterator[str]:
     data = rule.data
-    statuses = data["from" if rule.restates else "status"]
-    yield "status " + ", ".join(f"`{status}`" for status in (statuses if isinstance(statuses, list) else [statuses]))
+    yield _statuses(data["from" if rule.restates else "status"])
     if "phase" in data:
         yield "in the phase " + ", ".join(f"`{phase}`" for phase in _texts(data["phase"]))
+    yield from _wanted(data)
+
+
+def _wanted(data: Mapping[str, Any]) -> Iterator[str]:
     for key, words in (("any", "one of"), ("all", "all of"), ("none", "none of")):
         if key in data:
             yield f"{words} {', '.join(_code(marker) for marker in _texts(data[key]))}"
@@ -195,7 +231,8 @@ def _index(providers: Iterable[Any], rules: Mapping[str, list[Written]]) -> str:
         "",
         "Of each provider and relay: which statuses are not to be believed, and what failures mean.",
     ]
-    lines += ["[General rules](general.md) come after these, [reasons](reasons.md) say what follows.", ""]
+    lines += ["[General rules](general.md) come after these, [reasons](reasons.md) say what follows, and"]
+    lines += ["[clients](clients.md) are told of it.", ""]
     lines += ["| provider | restatements | rules |", "|---|---|---|"]
     for parsed in providers:
         held = rules.get(parsed.name, [])
@@ -267,6 +304,15 @@ def _fields() -> str:
         lines.append(f"| `{name}` | {SPECIAL.get(name) or TYPES[field.type]} | {_cell(field.doc)} |")
     for name, keyed in FULL.keyed.items():
         lines.append(f'| `{name}["…"]` | {TYPES[keyed.type]} | {_cell(keyed.doc)} |')
+    lines += ["", "# Clients", ""]
+    lines += ["What the [conditions of clients](writing-rules.md#clients-how-a-failure-is-told) may name instead.", ""]
+    lines += ["| field | of a client | of its restatements | what it is |", "|---|---|---|---|"]
+    for name, field in TELLING.fields.items():
+        own = CALLER.fields.get(name)
+        doc = field.doc if own is None or own.doc == field.doc else f"{own.doc}; of a restatement {field.doc}"
+        lines.append(f"| `{name}` | {'yes' if own else ''} | yes | {_cell(doc)} |")
+    for name, keyed in TELLING.keyed.items():
+        lines.append(f'| `{name}["…"]` | yes | yes | {_cell(keyed.doc)} |')
     lines += ["", "# Functions", ""]
     lines += [f"- `{signature}`" for function in FUNCTIONS.values() for signature in function.signatures]
     return "\n".join(lines)

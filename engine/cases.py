@@ -76,11 +76,15 @@ def _differences(expect: Mapping[str, Any], verdict: Verdict) -> Iterator[str]:
             if fired:
                 yield f"expected {', '.join(sorted(map(str, fired)))} not to fire"
             continue
-        got = getattr(verdict, DURATIONS.get(key, key))
-        if isinstance(wanted, str) and key in DURATIONS:
-            wanted = dsl.duration(wanted)
-        if not _same(got, wanted):
-            yield f"expected {key} {_shown(wanted)}, got {_shown(got)}"
+        yield from mismatch(key, getattr(verdict, DURATIONS.get(key, key)), wanted)
+
+
+def mismatch(key: str, got: Any, wanted: Any) -> Iterator[str]:
+    """What is wrong with one value, where it is not the one a case expects; waits are written as durations."""
+    if isinstance(wanted, str) and key in DURATIONS:
+        wanted = dsl.duration(wanted)
+    if not _same(got, wanted):
+        yield f"expected {key} {_shown(wanted)}, got {_shown(got)}"
 
 
 def _same(got: Any, wanted: Any) -> bool:

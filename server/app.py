@@ -74,6 +74,7 @@ def create_app(
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
         exception_handlers={HTTPException: http_error, Refused: refused, Gone: _gone, Exception: unexpected},
     )
+    app.state.reloader = reloader
     routes = [
         Route(endpoint.path, Proxy(endpoint, cell, upstreams, clock, draw, observer), methods=["POST"])
         for endpoint in ENDPOINTS

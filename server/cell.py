@@ -87,7 +87,8 @@ class Cell:
         """Let a new policy and configuration serve from the next request on."""
         now = time.time() if now is None else now
         generation = self.active.generation + 1
-        self.active = Active(generation, policy, settings, Routes(policy, settings, self.state.store.salt), fingerprint)
+        routes = Routes(policy, settings, self.state.store.salt, self.active.routes)
+        self.active = Active(generation, policy, settings, routes, fingerprint)
         self.refusal = None
         self.know(now)
         log.info("policy active generation=%d digest=%s files=%d", generation, policy.digest, len(policy.files))

@@ -75,6 +75,28 @@ def up_to(most: float) -> Callable[[Any], float]:
     return read
 
 
+def between(least: float, most: float) -> Callable[[Any], float]:
+    """A duration of so many seconds at least and at most."""
+
+    def read(raw: Any) -> float:
+        found = duration(raw) if isinstance(raw, str) else -1.0
+        if not least <= found <= most:
+            raise ValueError(f"`{raw}` is not a duration from {least:g} s to {most:g} s")
+        return found
+
+    return read
+
+
+def depth(raw: Any) -> int:
+    """A whole number from 0 to 100,000. Raises ValueError."""
+    return int(_number(raw if str(raw) == "0" else count(raw), 0, 100_000))
+
+
+def pace(raw: Any) -> float:
+    """Bytes a second, from 1 to 1,000,000. Raises ValueError."""
+    return _number(raw, 1.0, 1_000_000.0)
+
+
 def tries(raw: Any) -> int:
     """A number from 1 to 10. Raises ValueError."""
     return int(_number(count(raw), 1, 10))
@@ -128,6 +150,8 @@ KNOWN: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "limits.body": (size, 64 * 1024 * 1024),
     "limits.headers": (count, 128),
     "limits.drain": (seconds, 25.0),
+    "limits.heartbeat": (between(0, 600), 10.0),
+    "limits.unread": (seconds, 60.0),
     "breaker.enabled": (flag, True),
     "gate.enabled": (flag, False),
     "wait.enabled": (flag, True),
@@ -137,6 +161,16 @@ KNOWN: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "budget.ratio": (share, 0.2),
     "budget.window": (up_to(600), 10.0),
     "budget.floor": (rate, 10.0),
+    "queue.max_queue_depth": (depth, 0),
+    "queue.max_wait": (between(0.001, 86_400), 30.0),
+    "queue.slot_wait": (between(0.001, 86_400), 5.0),
+    "queue.execution_max_wait": (between(0.001, 86_400), 600.0),
+    "slots.enabled": (flag, True),
+    "watchdog.enabled": (flag, False),
+    "watchdog.warm_up": (between(0, 600), 30.0),
+    "watchdog.window": (between(1, 600), 30.0),
+    "watchdog.bytes_per_second": (pace, 4.0),
+    "watchdog.min_bytes": (count, 1),
     "log.file": (str, None),
     "log.max_size": (size, 64 * 1024 * 1024),
     "log.max_age": (seconds, 86_400.0),

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from faultwise.engine.cases import run_cases
+from faultwise.engine.client_cases import run_client_cases
 from faultwise.engine.policy.load import load
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.policy.source import collect
@@ -49,7 +50,8 @@ class Loader:
                 self.file, environ=self.environ, overrides=self.overrides, rules=self.rules, shipped=self.shipped
             )
             policy = load(collect(made.rules, shipped=self.shipped), self.memo)
-            wrong = tuple(result.problem for result in run_cases(policy) if result.problem is not None)
+            results = (*run_cases(policy), *run_client_cases(policy))
+            wrong = tuple(result.problem for result in results if result.problem is not None)
             if wrong:
                 raise PolicyError(wrong)
             if before == self.fingerprint():

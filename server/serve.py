@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -9,6 +10,7 @@ import socket
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TextIO
@@ -25,8 +27,10 @@ from .app import create_app
 from .cell import Cell, cell
 from .front import Front
 from .lines import Lines
-from .loading import Loader
+from .loading import Loaded, Loader
+from .reload import Reloader
 from .settings import Settings
+from .workers import Crew
 
 log = logging.getLogger("faultwise.server")
 LINES = logging.getLogger("faultwise")  # whose handlers are flushed
@@ -36,10 +40,17 @@ NOTICE = 0.3  # seconds between "not ready" and the last new connection, for bal
 class Server(uvicorn.Server):
     """Uvicorn, going down in order: `/readyz` first, then no new connections, then the streams within a bound."""
 
-    def __init__(self, config: uvicorn.Config, cell: Cell) -> None:
+    def __init__(self, config: uvicorn.Config, cell: Cell, reloader: Reloader | None = None) -> None:
         super().__init__(config)
         self._cell = cell
+        self._reloader = reloader
         self._leaves: float | None = None
+        self._hung_up = False  # asked by SIGHUP to load what the files say now
+        self._reloading: asyncio.Task[bool] | None = None
+
+    def hang_up(self, sig: int, frame: FrameType | None) -> None:
+        """Load what the files say now, with the next tick. A handler for SIGHUP."""
+        self._hung_up = True
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """The first signal begins the end, a second one forces it."""
@@ -54,6 +65,9 @@ class Server(uvicorn.Server):
         """Whether to stop."""
         for handler in LINES.handlers:
             handler.flush()
+        if self._hung_up and self._reloader is not None:
+            self._hung_up = False
+            self._reloading = asyncio.create_task(self._reloader.reload())
         over = self._leaves is not None and time.monotonic() >= self._leaves
         return await super().on_tick(counter) or over
 
@@ -76,20 +90,46 @@ def run(
     for warning in loaded.settings.warnings:
         log.warning("%s", warning)
     listener = bind(loaded.settings)
-    state = State(store(loaded.settings))
-    first = cell(loaded.policy, loaded.settings, loaded.fingerprint, state)
-    server = make(create_app(first, loader=loader), first)
     host, port = listener.getsockname()[:2]
     log.info(
         "listening on http://%s:%d generation=1 digest=%s connections=%d combos=%d",
         *(f"[{host}]" if ":" in host else host, port, loaded.policy.digest),
         *(len(loaded.settings.connections), len(loaded.settings.combos)),
     )
+    with listener:
+        workers = loaded.settings.value("workers")
+        if workers > 1:
+            given = loader.file, dict(loader.environ), dict(loader.overrides), tuple(loader.rules), loader.shipped
+            Crew(partial(work, *given), listener, workers).run()
+        else:
+            serve(loader, loaded, listener)
+
+
+def serve(loader: Loader, loaded: Loaded, listener: socket.socket) -> None:
+    """Serve in this process until told to stop."""
+    state = State(store(loaded.settings))
     try:
-        with listener:
-            server.run(sockets=[listener])
+        first = cell(loaded.policy, loaded.settings, loaded.fingerprint, state)
+        server = make(create_app(first, loader=loader), first)
+        if hasattr(signal, "SIGHUP"):
+            signal.signal(signal.SIGHUP, server.hang_up)
+        server.run(sockets=[listener])
     finally:
         state.store.close()
+
+
+def work(
+    file: Path | None,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, str],
+    rules: Sequence[Path],
+    shipped: bool,
+    listener: socket.socket,
+) -> None:
+    """What one of several workers does: load what its siblings loaded, and serve."""
+    log_to()
+    loader = Loader(file, environ, overrides, rules, shipped)
+    serve(loader, loader.load(), listener)
 
 
 def store(settings: Settings) -> Store:
@@ -114,7 +154,7 @@ def make(app: FastAPI, cell: Cell) -> Server:
         timeout_keep_alive=75,
         timeout_graceful_shutdown=max(1, drain),
     )
-    return Server(config, cell)
+    return Server(config, cell, app.state.reloader)
 
 
 def bind(settings: Settings) -> socket.socket:

@@ -15,6 +15,7 @@ from faultwise.engine.policy.document import Document
 from faultwise.engine.policy.schema import validate
 from faultwise.engine.policy.yaml import read
 from faultwise.engine.problem import PolicyError, Problem
+from faultwise.engine.routing.strategies import STRATEGIES
 from faultwise.engine.store.base import StoreError
 from faultwise.engine.store.open import check_url
 
@@ -24,8 +25,7 @@ from .overlay import overlay, own
 from .placeholders import names, replaced
 from .secret import Secret
 
-STRATEGIES = ("priority",)
-INERT = ("queue", "slots", "affinity", "watchdog")
+INERT = ("affinity",)
 CREDENTIAL_PARTS = (b"auth", b"key", b"token", b"secret", b"cookie")  # of the names of headers that open something
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
@@ -55,6 +55,9 @@ class Connection:
     models: tuple[str, ...] = ()
     headers: tuple[tuple[bytes, bytes], ...] = ()  # sent with each request
     egress: str | None = None
+    weight: float = 1.0  # under `weighted`
+    max_concurrent: int | None = None
+    rpm: int | None = None  # requests a minute
     cooling: bool = True
     profile: Mapping[str, Any] = field(default_factory=dict, hash=False)  # thresholds of its own, waits in seconds
     deadlines: Deadlines = Deadlines()
@@ -79,6 +82,7 @@ class Choice:
     model: str
     connection: str | None = None
     provider: str | None = None
+    weight: float | None = None  # None: the connection's
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +274,9 @@ class _Reader:
                 models=tuple(row.get("models", ())),
                 headers=tuple((name.lower().encode(), text.encode()) for name, text in row.get("headers", {}).items()),
                 egress=row.get("egress"),
+                weight=row.get("weight", 1.0),
+                max_concurrent=row.get("max_concurrent"),
+                rpm=row.get("rpm"),
                 cooling=not row.get("disable_cooling", False),
                 profile=profile,
                 deadlines=self._deadlines(row.get("deadlines", {}), base, where),
@@ -288,7 +295,7 @@ class _Reader:
             targets = []
             for number, one in enumerate(row.get("targets", ())):
                 at = (*where, "targets", number)
-                choice = Choice(one["model"], one.get("connection"), one.get("provider"))
+                choice = Choice(one["model"], one.get("connection"), one.get("provider"), one.get("weight"))
                 targets.append(choice)
                 if choice.connection is not None and choice.connection not in connections:
                     message = f"combo `{name}`: unknown connection `{choice.connection}`"

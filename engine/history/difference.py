@@ -67,7 +67,10 @@ def _entries(sources: Sources) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"rule {entry.data['id']}", {**entry.data, "layer": layer}
     for parsed in files:
         if parsed.kind == "clients":
-            yield f"clients {parsed.name.rpartition('/')[2]}", {"clients": parsed.data.get("clients")}
+            yield (
+                f"clients {parsed.name.rpartition('/')[2]}",
+                {key: parsed.data.get(key) for key in ("clients", "disable")},
+            )
 
 
 def _tables(merged: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

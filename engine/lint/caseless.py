@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from faultwise.engine.cases import run_cases
+from faultwise.engine.client_cases import tell
 from faultwise.engine.problem import Problem
 
 from .catalogue import Catalogue
@@ -33,3 +34,9 @@ def check(written: Catalogue) -> Iterator[Problem]:
         if rule.id not in missed:
             hint = f"add a failure that is nearly the same, with `expect: {{not_rule: {rule.id}}}`"
             yield rule.warning(("id",), CODE, f"`{rule.id}` has no near miss", hint)
+    told = {tell(written.policy, case).restated_by for case in written.policy.client_cases}
+    for one in (restatement for client in written.policy.clients for restatement in client.restatements):
+        if one.id not in told:
+            place = one.origin.file, one.origin.line, one.origin.column
+            hint = f"add a case with `expect: {{restated_by: {one.id}}}`"
+            yield Problem(*place, CODE, f"no case makes `{one.id}` fire", hint, "warning")

@@ -140,6 +140,19 @@ class Builder:
         node = self._checked(text, dsl.Type.DURATION, report, environment)
         return None if node is None else Duration(text, dsl.compile(node, environment, self.lists))
 
+    def condition(self, entry: Entry, environment: dsl.Environment) -> Callable[[Any], bool]:
+        """`any`, `all`, `none` and `when` of an entry that is no rule, as one test; without any, it always holds."""
+        nodes = self._nodes(entry, environment)
+        return dsl.compile(And(nodes), environment, self.lists) if nodes else lambda subject: True
+
+    def wait(self, entry: Entry, key: str, environment: dsl.Environment) -> Duration | None:
+        """A declared wait of an entry that is no rule."""
+        return self._duration(entry, key, environment)
+
+    def statuses(self, entry: Entry, key: str) -> StatusSet:
+        """The statuses an entry names under a key."""
+        return self._statuses(entry, key)
+
     def _environment(self, entry: Entry, layer: str, provider: str | None) -> dsl.Environment:
         """Shipped provider rules see prose only where the allowlist says so; all others always do."""
         if layer != "shipped-provider" or provider is None:

@@ -14,6 +14,7 @@ from typing import Any
 from faultwise.engine.problem import PolicyError, Problem
 
 from .build import Builder
+from .clients import build_clients
 from .digest import digest
 from .model import Clock, Provider, Restatement, Rule
 from .overlay import Draft, merge_general, merge_policy, merge_providers
@@ -34,7 +35,7 @@ def load(sources: Sources, memo: Memo | None = None) -> Policy:
     memo = {} if memo is None else memo
     files, problems = _parse(sources.files, memo)
     of_kind = {
-        kind: tuple(one for one in files if one.kind == kind) for kind in ("policy", "provider", "rules", "cases")
+        kind: tuple(one for one in files if one.kind == kind) for kind in ("policy", "provider", "rules", "clients")
     }
     merged = merge_policy(of_kind["policy"])
     vocabulary, found = build_vocabulary(merged, of_kind["policy"])
@@ -46,6 +47,7 @@ def load(sources: Sources, memo: Memo | None = None) -> Policy:
     builder = _builder(vocabulary, memo)
     providers = {draft.name: _provider(draft, builder) for draft in drafts.values()}
     rules = [builder.rule(entry, layer, None) for entry, layer in general]
+    clients = build_clients(of_kind["clients"], builder)
     problems += builder.problems
     memo[COMPILED] = _context(vocabulary), builder.made
     errors = dict.fromkeys(problem for problem in problems if problem.severity == "error")
@@ -64,8 +66,10 @@ def load(sources: Sources, memo: Memo | None = None) -> Policy:
         providers={name.lower(): one for one in providers.values() for name in (one.name, *one.aliases)},
         general=_live(rules),
         defaults=vocabulary.defaults,
+        clients=clients,
         # cases of `kind: clients` say what a client is told, not what a failure is
         cases=tuple(case for parsed in files if parsed.kind != "clients" for case in parsed.entries("cases")),
+        client_cases=tuple(case for parsed in of_kind["clients"] for case in parsed.entries("cases")),
     )
 
 

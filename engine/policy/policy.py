@@ -9,6 +9,7 @@ from typing import Any
 from faultwise.engine.failure.envelope import Envelopes
 
 from .bucket import Bucket
+from .client import GENERIC, Caller, Client
 from .model import Allowlists, Provider, Reason, Restatement, Rule, Terminal
 from .parsed import Entry
 from .scan import Scan, scan
@@ -34,6 +35,8 @@ class Policy:
     general: tuple[Rule, ...]  # operator-general, then shipped-general
     defaults: Mapping[int | str, Rule]
     cases: tuple[Entry, ...] = ()
+    clients: tuple[Client, ...] = ()  # in the order in which they are tried
+    client_cases: tuple[Entry, ...] = ()
     _buckets: dict[tuple[str | None, int | str | None], Bucket[Rule]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -72,6 +75,10 @@ class Policy:
             bucket = Bucket(one for one in provider.restatements if key in one.statuses)
             self._restatements[provider.name, key] = bucket
         return bucket
+
+    def client(self, caller: Caller) -> Client:
+        """The first profile that recognises a caller; one that none does is told things as they are."""
+        return next((client for client in self.clients if client.recognises(caller)), GENERIC)
 
     def warm(self) -> None:
         """Do now what the first failure would have to wait for."""

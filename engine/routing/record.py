@@ -6,8 +6,9 @@ configuration is taken in, so that a request looks nothing up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 
 from .window import Window
 
@@ -25,7 +26,9 @@ class Record:
     good: int = 0
     under_way: int = 0
     latency: float = 0.0  # seconds to the first content, averaged; 0 where nothing is known
+    watched: bool = False  # whether anyone asks for its windows
     windows: tuple[Window, ...] = ()  # of its quota
+    turns: Iterator[int] = field(default_factory=lambda: count(1), repr=False)  # shared by all records
     _uses: float = 0.0
     _used: float = 0.0  # when `_uses` was true
     _rate: float = 1.0
@@ -39,11 +42,12 @@ class Record:
         """The share of successes lately, 0 to 1; 1 where nothing is known."""
         return 1.0 - (1.0 - self._rate) * _half(now - self._heard, RECOVERY)
 
-    def sent(self, turn: int, now: float) -> None:
-        """A request is sent to it."""
+    def sent(self, now: float) -> int:
+        """A request is sent to it; its turn."""
         self._uses, self._used = self.uses(now) + 1.0, now
-        self.turn = turn
+        self.turn = next(self.turns)
         self.under_way += 1
+        return self.turn
 
     def opened(self, turn: int, seconds: float, now: float) -> None:
         """It answered the request of that turn, its first content after so many seconds."""
@@ -68,20 +72,17 @@ class Record:
 class Records:
     """The records of all targets, kept over changes of the configuration."""
 
-    turn: int = 0
     _records: dict[str, Record] = field(default_factory=dict)
+    _turns: Iterator[int] = field(default_factory=lambda: count(1))
 
     def of(self, key: str) -> Record:
         """The record of a target, made where there is none."""
-        return self._records.setdefault(key, Record())
+        record = self._records.get(key)
+        if record is None:
+            record = self._records[key] = Record(turns=self._turns)
+        return record
 
-    def sent(self, record: Record, now: float) -> int:
-        """A request is sent to a target: its turn."""
-        self.turn += 1
-        record.sent(self.turn, now)
-        return self.turn
-
-    def keep_only(self, keys: Mapping[str, object] | frozenset[str]) -> None:
+    def keep_only(self, keys: frozenset[str]) -> None:
         """Forget every other target."""
         self._records = {key: record for key, record in self._records.items() if key in keys}
 

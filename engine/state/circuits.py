@@ -114,14 +114,18 @@ class Circuits:
             yield Change("breaker", key, before, after)
 
     def _answered(self, key: str, outcome: Outcome) -> Iterator[Change]:
-        self.tally(key, outcome.now)
         found = self.table.rows.get(key)
         if found is None or found.calm:
+            self.tally(key, outcome.now)
             return
         limits, started, now = outcome.limits.breaker, outcome.started, outcome.now
         before, after = self.table.change(key, lambda one: one and breaker.succeeded(one, limits, started, now), now)
         if before != after:
             yield Change("breaker", key, before, after)
+        if after is not None and after.calm and found.state != DEGRADED:
+            self._tallies.pop(key, None)  # it begins anew
+        else:
+            self.tally(key, now)
 
     def reset(self, key: str, now: float) -> bool:
         """Close a circuit by hand, and forget what it counted; whether it was there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 # How a closed target is told, by the scope of the lock that closes it.
@@ -110,7 +110,7 @@ class Lock:
         return cls(**kept)
 
 
-_FIELDS = tuple(field.name for field in fields(Lock))
+_FIELDS = tuple(one.name for one in fields(Lock))
 
 
 def anchored(lock: Lock, now: float) -> Lock:
@@ -158,25 +158,18 @@ class Identity:
     secret: str | None = None  # a keyed hash of the credential
     external: bool = False  # of another router, not of the configuration
 
-    @property
-    def account(self) -> str:
-        """The connection, as lock keys name it."""
-        return f"{self.provider}/{self.connection}"
+    # Made once: every request reads them.
+    account: str = field(init=False, compare=False)  # the connection, as lock keys name it
+    circuit: str = field(init=False, compare=False)  # the provider at its host, as breakers are keyed
+    way: str | None = field(init=False, compare=False)  # the way out towards the host, where one is declared
+    hold: str = field(init=False, compare=False)  # the key of a lock that was set by hand
 
-    @property
-    def circuit(self) -> str:
-        """The provider at its host, as breakers are keyed."""
-        return f"{self.provider}@{self.host}"
-
-    @property
-    def way(self) -> str | None:
-        """The way out towards the host, where one is declared."""
-        return None if self.egress is None else f"egress:{self.egress}@{self.host}"
-
-    @property
-    def hold(self) -> str:
-        """The key of a lock that was set by hand."""
-        return f"hold:{self.connection}"
+    def __post_init__(self) -> None:
+        put = object.__setattr__  # it is frozen for everyone else
+        put(self, "account", f"{self.provider}/{self.connection}")
+        put(self, "circuit", f"{self.provider}@{self.host}")
+        put(self, "way", None if self.egress is None else f"egress:{self.egress}@{self.host}")
+        put(self, "hold", f"hold:{self.connection}")
 
     def key(self, scope: str) -> str:
         """The key of its lock of that scope, as verdicts name it.

@@ -127,8 +127,12 @@ class State:
 
     def _succeeded(self, outcome: Outcome) -> tuple[Change, ...]:
         identity = outcome.identity
-        self.sync()
-        if self.bind(identity) not in self._troubled:
+        if self._inbox:
+            self.sync()
+        account = identity.account
+        if account not in self._known:
+            self.bind(identity)
+        if account not in self._troubled:
             self.circuits.tally(identity.circuit, outcome.now)
             if identity.way is not None:
                 self.circuits.tally(identity.way, outcome.now)

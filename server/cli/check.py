@@ -89,5 +89,7 @@ def _summary(policy: Policy, gateways: int, warnings: int) -> str:
     rules = sum(
         len(one.rules) + len(one.restatements) for name, one in policy.providers.items() if name == one.name
     ) + len(policy.general)
+    rules += sum(len(client.restatements) for client in policy.clients)
+    cases = len(policy.cases) + len(policy.client_cases)
     found = f"{warnings} warning{'s' * (warnings != 1)}" if warnings else "no problems"
-    return f"{len(policy.files) + gateways} files, {rules} rules, {len(policy.cases)} cases: {found}"
+    return f"{len(policy.files) + gateways} files, {rules} rules, {cases} cases: {found}"

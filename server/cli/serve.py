@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from faultwise.engine.problem import PolicyError, Problem
 from faultwise.server.serve import log_to
 from faultwise.server.serve import run as serve
+from faultwise.server.workers import WorkersFailed
 
 from . import FINDINGS, FINE, USAGE
 from .output import report
@@ -20,6 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", help="the gateway file (default: gateway.yaml where there is one)")
     parser.add_argument("--host", help="address to listen on, over the file's")
     parser.add_argument("--port", type=int, help="port to listen on, over the file's")
+    parser.add_argument("--workers", type=int, help="processes that serve, over the file's; they share the store")
     source_arguments(parser)
 
 
@@ -42,11 +45,17 @@ def run(options: argparse.Namespace) -> int:
     except PolicyError as error:
         report(error.problems)
         return FINDINGS
+    except WorkersFailed as error:
+        print(f"faultwise: {error}", file=sys.stderr)
+        return FINDINGS
     return FINE
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, str]:
+    found = {} if options.workers is None else {"workers": str(options.workers)}
     if options.host is None and options.port is None:
-        return {}
+        return found
     host = options.host or "127.0.0.1"
-    return {"listen": f"{f'[{host}]' if ':' in host else host}:{4290 if options.port is None else options.port}"}
+    return found | {
+        "listen": f"{f'[{host}]' if ':' in host else host}:{4290 if options.port is None else options.port}"
+    }

@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 from faultwise.engine.cases import CaseResult, run_cases
+from faultwise.engine.client_cases import run_client_cases
 from faultwise.engine.history.log import read
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.policy.source import Sources
@@ -65,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     except (OSError, ValueError) as error:
         print(f"faultwise test: {options.corpus}: {error}", file=sys.stderr)
         return USAGE
-    results = run_cases(policy)
+    results = (*run_cases(policy), *run_client_cases(policy))
     covered = cover(policy) if options.coverage or options.min_coverage is not None else None
     if covered is not None and own is not None:
         covered = covered.of(own)

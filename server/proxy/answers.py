@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from math import ceil
 from typing import Any
+
+from faultwise.engine.verdict.told import Told
 
 from .endpoint import Endpoint
 from .outcome import Ledger, Outcome
@@ -78,21 +82,27 @@ RECOVERY = {
     "no_executable_targets": ("configure", "configure a connection that can serve this request"),
 }
 
+PLAIN = Told(0)  # nothing is put otherwise; its status is not looked at
 
-def body(endpoint: Endpoint, outcome: Outcome, ledger: Ledger | None, request_id: str) -> bytes:
-    """The error object of the wire, with what happened beside it."""
-    document = _error(endpoint.wire, outcome)
+
+def body(endpoint: Endpoint, outcome: Outcome, ledger: Ledger | None, request_id: str, told: Told = PLAIN) -> bytes:
+    """The error object of the wire as the client is told it, with what happened beside it."""
+    document = _error(endpoint.wire, outcome, told)
     if endpoint.wire == "anthropic":
         document["request_id"] = request_id
     if ledger is not None:
         document["diagnostics"] = ledger.diagnostics(outcome.reason)
+    if told.restated_by is not None:
+        document.setdefault("diagnostics", {}).update(_true(outcome, told))
     document["recovery_hint"] = recovery(outcome)
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def event(endpoint: Endpoint, outcome: Outcome, retryable: bool, sent: int, request_id: str) -> bytes:
+def event(
+    endpoint: Endpoint, outcome: Outcome, retryable: bool, sent: int, request_id: str, told: Told = PLAIN
+) -> bytes:
     """The event that ends a stream which already reached the client, with the terminator its wire expects."""
-    document = _error(endpoint.wire, outcome)
+    document = _error(endpoint.wire, outcome, told)
     document["error"] |= {
         "reason": outcome.reason,
         "rule": outcome.rule,
@@ -110,15 +120,20 @@ def event(endpoint: Endpoint, outcome: Outcome, retryable: bool, sent: int, requ
             "error": own,
         }
     data = b"data: " + json.dumps(document, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n"
-    if endpoint.wire == "openai" and endpoint.name != "responses":
-        return data + b"data: [DONE]\n\n"
+    if end := terminator(endpoint):
+        return data + end
     return data if endpoint.wire == "gemini" else b"event: error\n" + data
 
 
+def terminator(endpoint: Endpoint) -> bytes:
+    """What a wire's streams end with, besides their events."""
+    return b"data: [DONE]\n\n" if endpoint.wire == "openai" and endpoint.name != "responses" else b""
+
+
 def headers(
-    request_id: str, attempts: int, target: str | None, outcome: Outcome | None = None
+    request_id: str, attempts: int, target: str | None, outcome: Outcome | None = None, told: Told | None = None
 ) -> list[tuple[bytes, bytes]]:
-    """The `x-faultwise-*` headers of an answer, and its `Retry-After`."""
+    """The `x-faultwise-*` headers of an answer, its `Retry-After`, and what else its client acts on."""
     found = [(b"x-faultwise-request-id", _clean(request_id)), (b"x-faultwise-attempts", str(attempts).encode())]
     if target is not None:
         found.append((b"x-faultwise-target", _clean(target)))
@@ -127,8 +142,11 @@ def headers(
     found.append((b"x-faultwise-reason", _clean(outcome.reason)))
     if outcome.rule is not None:
         found.append((b"x-faultwise-rule", _clean(outcome.rule)))
-    if outcome.retry_after_header is not None:
-        found.append((b"retry-after", str(outcome.retry_after_header).encode()))
+    wait = outcome.retry_after if told is None else told.retry_after
+    if wait is not None:
+        found.append((b"retry-after", str(max(1, ceil(wait))).encode()))
+    if told is not None:
+        found += [(name.encode("ascii"), _clean(value)) for name, value in told.headers]
     return found
 
 
@@ -141,9 +159,31 @@ def recovery(outcome: Outcome) -> dict[str, object]:
     return hint
 
 
-def _error(wire: str, outcome: Outcome) -> dict[str, Any]:
+def _true(outcome: Outcome, told: Told) -> dict[str, object]:
+    """What is true, where it was put otherwise: the client that was recognised, and who put it so."""
+    return {
+        "terminal_reason": outcome.reason,
+        "status": outcome.status,
+        "retry_after_seconds": outcome.retry_after_header,
+        "client": told.client,
+        "told_by": told.restated_by,
+    }
+
+
+def _put(outcome: Outcome, told: Told) -> Outcome:
+    """An outcome in the words of its client's profile; the message keeps the upstream's own in front."""
     said = outcome.said
-    word = _type(wire, outcome)
+    message = said.message if told.hint is None else f"{said.message} ({told.hint})".lstrip()
+    said = replace(said, message=message, code=said.code if told.code is None else told.code)
+    restated = outcome.restated or told.status != outcome.status
+    return replace(outcome, status=told.status, said=said, restated=restated)
+
+
+def _error(wire: str, outcome: Outcome, told: Told) -> dict[str, Any]:
+    if told.restated_by is not None:
+        outcome = _put(outcome, told)
+    said = outcome.said
+    word = _type(wire, outcome) if told.type is None else told.type
     if wire == "anthropic":
         return {"type": "error", "error": {"type": word, "message": said.message}}
     if wire == "gemini":

@@ -17,19 +17,22 @@ from faultwise.server.cell import Cell
 from faultwise.server.observer import GONE, OK, Observer
 
 from . import answers
-from .access import client
+from .access import client as known
 from .attempt import Opened
 from .body import Gone, disconnected, whole
+from .client import Client, Stuck, holds_events
 from .delivery import Sent, deliver
 from .endpoint import ENDPOINTS, Endpoint
 from .outcome import Outcome, Said, of_attempt
 from .relay import Relay
 from .request import Pairs, Refused, read
+from .telling import tell
 from .upstream import Upstreams
 from .waiting import patience
 
 log = logging.getLogger("faultwise.request")
 ID_BYTES = 9
+RETRYABLE = (408, 429, 500, 502, 503, 504)  # of statuses that can no longer be told
 LEFT = Outcome(499, GONE, Said())  # told to nobody; the log's word for a client that left
 
 
@@ -52,8 +55,8 @@ class Proxy:
             relay = await self._admit(id, scope, receive)
         except Refused as refused:
             self.observer.refused(self.endpoint.name, refused.status, refused.code)
-            await self._refuse(id, refused, send)
-            _line(id, self.endpoint, "-", "-", refused.status, 0, refused.code, None, begun)
+            status = await self._refuse(id, refused, tuple(scope["headers"]), send)
+            _line(id, self.endpoint, "-", "-", status, 0, refused.code, None, begun)
             return
         except Gone:
             self.observer.refused(self.endpoint.name, LEFT.status, LEFT.reason)
@@ -66,7 +69,7 @@ class Proxy:
         headers: Pairs = tuple(scope["headers"])
         if len(headers) > active.settings.value("limits.headers"):
             raise Refused(431, "the request has too many headers", "too_many_headers")
-        key = client(headers, scope["query_string"], active.settings.keys)
+        key = known(headers, scope["query_string"], active.settings.keys)
         body = await whole(receive, active.settings.value("limits.body"))
         call = read(id, self.endpoint, scope["path"], scope["query_string"], headers, body)
         plan = active.routes.plan(call.model, self.endpoint, key)
@@ -79,18 +82,23 @@ class Proxy:
         """Run the relay and tell the client. Cancelled when the client hangs up, which touches no health."""
         sent, outcome = Sent(LEFT.status), LEFT
         opened: Opened | None = None
+        settings = relay.active.settings
+        client = Client(send, settings.value("limits.unread"))
         try:
-            found = await relay.run()
+            after = settings.value("limits.heartbeat") if holds_events(relay.call) else 0.0
+            found = await client.waiting(relay.run(), after, answers.headers(relay.call.id, 1, None))
             if isinstance(found, Opened):
                 opened = found
                 self.observer.opened(found.attempt, begun, relay.waited)
-                sent = await deliver(found, relay, send)
+                sent = await deliver(found, relay, client)
                 outcome = Outcome(sent.status, OK, Said())
                 if sent.verdict is not None:
                     outcome = replace(of_attempt(relay.ledger.attempted[-1]), status=sent.status)
             else:
-                sent.size = await self._answer(found, relay, send)
-                sent.status, outcome = found.status, found
+                sent = await self._answer(found, relay, client)
+                outcome = replace(found, status=sent.status)
+        except Stuck:
+            log.info("unread request id=%s: the client does not read its answer and is given up", relay.call.id)
         finally:
             if opened is not None:
                 await opened.attempt.close()
@@ -104,18 +112,26 @@ class Proxy:
             attempts = ledger.dispatched
             _line(relay.call.id, self.endpoint, model, target, outcome.status, attempts, reason, outcome.rule, begun)
 
-    async def _answer(self, outcome: Outcome, relay: Relay, send: Send) -> int:
-        body = answers.body(self.endpoint, outcome, relay.ledger, relay.call.id)
+    async def _answer(self, outcome: Outcome, relay: Relay, client: Client) -> Sent:
+        told = tell(relay.active.policy, self.endpoint, relay.call.headers, outcome, relay.ledger)
+        if client.started:
+            event = answers.event(self.endpoint, outcome, told.status in RETRYABLE, 0, relay.call.id, told)
+            await client.end(event)
+            return Sent(200, len(event))
+        body = answers.body(self.endpoint, outcome, relay.ledger, relay.call.id, told)
         attempted = relay.ledger.attempted
         target = attempted[-1].target.label if attempted else None
-        headers = answers.headers(relay.call.id, relay.ledger.dispatched, target, outcome)
-        await _send(send, outcome.status, headers, body)
-        return len(body)
+        headers = answers.headers(relay.call.id, relay.ledger.dispatched, target, outcome, told)
+        await client.start(told.status, [*_described(body), *headers])
+        await client.end(body)
+        return Sent(told.status, len(body))
 
-    async def _refuse(self, id: str, refused: Refused, send: Send) -> None:
+    async def _refuse(self, id: str, refused: Refused, asked: Pairs, send: Send) -> int:
         outcome = Outcome(refused.status, refused.code, Said(refused.message, refused.code))
-        body = answers.body(self.endpoint, outcome, None, id)
-        await _send(send, refused.status, answers.headers(id, 0, None, outcome), body)
+        told = tell(self.cell.active.policy, self.endpoint, asked, outcome)
+        body = answers.body(self.endpoint, outcome, None, id, told)
+        await _send(send, told.status, answers.headers(id, 0, None, outcome, told), body)
+        return told.status
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +145,7 @@ class Models:
         active = self.cell.active
         id = f"fw-{secrets.token_urlsafe(ID_BYTES)}"
         try:
-            key = client(tuple(scope["headers"]), scope["query_string"], active.settings.keys)
+            key = known(tuple(scope["headers"]), scope["query_string"], active.settings.keys)
         except Refused as refused:
             outcome = Outcome(refused.status, refused.code, Said(refused.message, refused.code))
             await _send(
@@ -168,9 +184,12 @@ async def _attended(work: Coroutine[Any, Any, None], receive: Receive) -> None:
 
 
 async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-    own = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": own + headers})
+    await send({"type": "http.response.start", "status": status, "headers": [*_described(body), *headers]})
     await send({"type": "http.response.body", "body": body})
+
+
+def _described(body: bytes) -> tuple[tuple[bytes, bytes], ...]:
+    return (b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())
 
 
 def _line(

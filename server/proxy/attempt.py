@@ -13,17 +13,20 @@ from dataclasses import dataclass, field
 
 from faultwise.engine.failure.record import BODY_LIMIT, REQUEST_LIMIT, Failure, Headers
 from faultwise.engine.policy.policy import Policy
+from faultwise.engine.routing.window import windows
 from faultwise.engine.verdict.decide import Decision, conclude
 
 from .deadline import TOTAL, Late, within
 from .glance import ordinary
 from .headers import first, up
 from .kinds import FAILURES, kind
+from .line import Line
 from .request import Call, Pairs
-from .stream import Head
+from .stream import Head, Saw
 from .target import Target
 from .transport import Answer, Outgoing
 from .upstream import Upstreams
+from .watchdog import MEASURED, Bounds, Watch
 
 ERROR_BODY_PATIENCE = 5.0  # seconds for what an error says, once its status is known
 
@@ -39,12 +42,22 @@ class Attempt:
     started: float
     until: float
     clock: Callable[[], float]
+    bounds: Bounds | None = None  # what is asked of a stream's pace
+    line: Line | None = None  # to whom its slot is given back
     answer: Answer | None = field(default=None, init=False)
     headers: Pairs = field(default=(), init=False)  # of the answer
     waited: float = field(default=0.0, init=False)  # seconds, for the upstream
+    slow: bool = field(default=False, init=False)  # its stream trickles
+    _under_way: bool = field(default=False, init=False)
+    _timer: asyncio.Timeout | None = field(default=None, init=False)  # of the wait for the next bytes
+    _watch: Watch | None = field(default=None, init=False)
+    _round: asyncio.TimerHandle | None = field(default=None, init=False)  # when the stream's pace is judged next
 
     async def open(self, upstreams: Upstreams) -> Opened | Decision:
         """Send the request and read until the answer can be judged. Closes the upstream unless it opened."""
+        record, begun = self.target.record, time.perf_counter()
+        turn = record.sent(self.started)
+        self._under_way = True
         try:
             found = await self._open(upstreams)
         except BaseException:
@@ -52,10 +65,20 @@ class Attempt:
             raise
         if isinstance(found, Decision):
             await self.close()
+        else:
+            record.opened(turn, time.perf_counter() - begun, self.started)
         return found
 
     async def close(self) -> None:
         """End the upstream request, whatever state it is in."""
+        if self._under_way:
+            self._under_way = False
+            self.target.record.left()
+        if self._round is not None:
+            self._round.cancel()
+        line, self.line = self.line, None
+        if line is not None:
+            line.leave()
         answer, self.answer = self.answer, None
         if answer is not None:
             await answer.close()
@@ -70,8 +93,15 @@ class Attempt:
         idle = asyncio.get_running_loop().time() + self.target.connection.deadlines.idle
         begun = time.perf_counter()
         try:
-            return await within(answer.read(), idle, "idle_timeout", self.until)
+            async with asyncio.timeout_at(min(idle, self.until)) as timer:
+                self._timer = timer
+                return await answer.read()
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            raise Late("slow_stream" if self.slow else "idle_timeout" if idle <= self.until else TOTAL) from None
         finally:
+            self._timer = None
             self.waited += time.perf_counter() - begun
 
     def judge(self, phase: str, *, kind: str | None = None, body: bytes = b"") -> Decision:
@@ -96,7 +126,10 @@ class Attempt:
             attempt=self.number,
             request=self.call.body[:REQUEST_LIMIT],
         )
-        return conclude(self.policy, failure)
+        decision = conclude(self.policy, failure)
+        if decision.verdict.failed and decision.verdict.scope != "request":
+            self.target.record.failed(failure.now)
+        return decision
 
     async def _open(self, upstreams: Upstreams) -> Opened | Decision:
         deadlines = self.target.connection.deadlines
@@ -104,6 +137,8 @@ class Attempt:
         try:
             answer = self.answer = await self._sent(upstreams, loop.time() + deadlines.first_byte)
             self.headers = answer.headers
+            if self.target.record.watched:
+                self._note()
             if not 200 <= answer.status < 300:
                 return self._unless_fine("response", await self._error_body())
             content_type = first(answer.headers, b"content-type")
@@ -117,6 +152,14 @@ class Attempt:
             return self.judge("transport", kind=kind(error, "idle_timeout" if self.answer else "first_byte_timeout"))
         return Opened(self, b"", None)
 
+    def _note(self) -> None:
+        """Note what the answer says about quotas."""
+        told = windows(
+            {name.decode("latin-1"): value.decode("latin-1") for name, value in self.headers}.get, self.clock()
+        )
+        if told:
+            self.target.record.windows = told
+
     async def _sent(self, upstreams: Upstreams, at: float) -> Answer:
         request = self._request()
         begun = time.perf_counter()
@@ -127,7 +170,7 @@ class Attempt:
 
     async def _open_stream(self, content_type: str, at: float) -> Opened | Decision:
         """Hold the stream back until its first content."""
-        head = Head(self.policy.envelopes, content_type)
+        head = Head(self.policy.envelopes, content_type, self._watched())
         while not head.content:
             chunk = await within(self.chunk(), at, "first_content_timeout", self.until)
             if chunk:
@@ -141,6 +184,28 @@ class Attempt:
         if not head.content and not head.finished:
             return self.judge("transport", kind="truncated")  # it ended without saying anything
         return Opened(self, head.held, head)
+
+    def _watched(self) -> Saw | None:
+        """Begin to watch the stream's pace; who is to be told of its events."""
+        if self.bounds is None or self.call.endpoint.name not in MEASURED:
+            return None
+        loop = asyncio.get_running_loop()
+        watch = self._watch = Watch(self.bounds, loop.time())
+        self._round = loop.call_at(watch.due(), self._pace)
+        return lambda event: watch.saw(event, loop.time())
+
+    def _pace(self) -> None:
+        """Judge the stream's pace, and come again when that may have changed."""
+        assert self._watch is not None, "the timer is set with it"
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        if self._watch.slow(now):
+            if self._timer is not None:
+                self.slow = True
+                self._timer.reschedule(now)
+                return
+            self._watch.restart(now)  # it is the client who does not fetch what is there
+        self._round = loop.call_at(self._watch.due(), self._pace)
 
     async def _open_document(self) -> Opened | Decision:
         """Read an answer that is no stream, up to the size an error can have."""

@@ -16,6 +16,7 @@ from faultwise.engine.verdict.verdict import Verdict
 from .target import Target
 
 HIDDEN = "***"
+CODES = {"slow_stream": "STREAM_THROUGHPUT_TOO_LOW"}  # what we call a failure that nobody said anything about
 MESSAGE_LIMIT = 2000  # characters of an upstream's message given on
 
 
@@ -169,7 +170,8 @@ def said(reading: Reading, hidden: Iterable[str] = ()) -> Said:
         return text
 
     message = first(reading.message) or ""
-    return Said(message[:MESSAGE_LIMIT], first(reading.code), first(reading.type), first(reading.param))
+    code = first(reading.code) or CODES.get(reading.kind or "")
+    return Said(message[:MESSAGE_LIMIT], code, first(reading.type), first(reading.param))
 
 
 def _attempted(one: Attempted) -> _Kind:

@@ -6,17 +6,23 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from faultwise.engine.policy.policy import Policy
+from faultwise.engine.routing.candidate import Strategy
+from faultwise.engine.routing.record import Records
+from faultwise.engine.routing.strategies import STRATEGIES
 from faultwise.engine.state.lock import Identity
 from faultwise.engine.state.thresholds import BreakerLimits, Thresholds, thresholds
-from faultwise.server.settings import Connection, Key, Settings
+from faultwise.server.settings import Combo, Connection, Key, Settings
 
 from .endpoint import Endpoint
+from .line import Bounds, Line
 from .request import Refused
 from .target import Target, target
+
+WATCHING = ("fill-first", "reset-aware")  # strategies that ask for quota windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +31,15 @@ class Plan:
 
     targets: tuple[Target, ...]
     unavailable: tuple[Target, ...] = ()
+    strategy: Strategy = STRATEGIES["priority"]
 
 
 class Routes:
     """Every name a request can ask for, bound once when the configuration is taken in."""
 
-    def __init__(self, policy: Policy, settings: Settings, salt: bytes = b"") -> None:
+    def __init__(self, policy: Policy, settings: Settings, salt: bytes = b"", before: Routes | None = None) -> None:
+        self.records: Records = before.records if before is not None else Records()
+        self.lines: Mapping[str, Line] = lines(settings, before.lines if before is not None else {})
         self._policy = policy
         self._profiles = settings.profiles
         self._bound = {one.id: (self.limits(one), _mark(one, salt)) for one in settings.connections.values()}
@@ -39,20 +48,25 @@ class Routes:
         for connection in settings.connections.values():
             name = policy.provider(connection.provider).name
             self._providers[name] = (*self._providers.get(name, ()), connection)
-        self._combos: Mapping[str, tuple[Target, ...]] = {
-            combo.id: tuple(
-                dict.fromkeys(
-                    self.target(connection, choice.model)
-                    for choice in combo.targets
-                    for connection in self._eligible(choice.connection, choice.provider)
-                )
-            )
+        self._combos: Mapping[str, Plan] = {
+            combo.id: Plan(tuple(dict.fromkeys(self._bind(combo))), strategy=STRATEGIES[combo.strategy])
             for combo in settings.combos.values()
         }
+        self.records.keep_only(frozenset(_key(one) for plan in self._combos.values() for one in plan.targets))
 
     def target(self, connection: Connection, model: str) -> Target:
         """A model at a connection, with everything bound."""
-        return target(self._policy, connection, model, *self._bound[connection.id])
+        return target(self._policy, connection, model, *self._bound[connection.id], self.lines.get(connection.id))
+
+    def _bind(self, combo: Combo) -> Iterator[Target]:
+        """The targets of a combo, with what is known about them."""
+        for choice in combo.targets:
+            for connection in self._eligible(choice.connection, choice.provider):
+                one = self.target(connection, choice.model)
+                record = self.records.of(_key(one))
+                record.watched = record.watched or combo.strategy in WATCHING
+                weight = choice.weight if choice.weight is not None else connection.weight
+                yield replace(one, record=record, weight=weight)
 
     def limits(self, connection: Connection | None, auth: str = "api_key") -> Thresholds:
         """The thresholds of a connection; without one, those of a class of credential."""
@@ -82,8 +96,10 @@ class Routes:
 
     def plan(self, model: str, endpoint: Endpoint, key: Key | None) -> Plan:
         """The plan for a request. Raises `Refused` for a name nobody knows and for a wire none of its targets speaks."""
-        found = self._named(model, key)
-        if not found:
+        combo = self._combos.get(model)
+        found = combo.targets if combo is not None else self._named(model, key)
+        strategy = combo.strategy if combo is not None else STRATEGIES["priority"]
+        if not found or (combo is not None and not _allowed(key.allowed_combos if key else None, model)):
             raise Refused(
                 404, f"the model `{model[:200]}` does not exist or this key may not use it", "model_not_found"
             )
@@ -94,8 +110,8 @@ class Routes:
             raise Refused(400, message, "wire_mismatch")
         usable = tuple(one for one in speaking if _usable(one.connection, endpoint, key))
         if len(usable) == len(found):
-            return Plan(found)
-        return Plan(usable, tuple(one for one in found if one not in usable))
+            return combo or Plan(found)
+        return Plan(usable, tuple(one for one in found if one not in usable), strategy)
 
     def names(self, key: Key | None) -> Iterator[tuple[str, str]]:
         """Every model to list, and who owns it: combos, then what connections declare."""
@@ -108,8 +124,6 @@ class Routes:
                 yield from ((f"{connection.id}/{model}", provider) for model in connection.models)
 
     def _named(self, model: str, key: Key | None) -> tuple[Target, ...]:
-        if model in self._combos:
-            return self._combos[model] if _allowed(key.allowed_combos if key else None, model) else ()
         for slash in reversed([at for at, character in enumerate(model) if character == "/"]):
             owner, name = model[:slash], model[slash + 1 :]
             eligible = self._eligible(owner if owner in self._connections else None, owner)
@@ -121,6 +135,24 @@ class Routes:
         if connection is not None:
             return (self._connections[connection],)
         return self._providers.get(self._policy.provider(provider or "").name, ())
+
+
+def lines(settings: Settings, before: Mapping[str, Line]) -> Mapping[str, Line]:
+    """The lines of the connections that have bounds. Those that had one keep who waits in it."""
+    value = settings.value
+    found: dict[str, Line] = {}
+    for connection in settings.connections.values():
+        slots = connection.max_concurrent if value("slots.enabled") else None
+        if slots is None and connection.rpm is None:
+            continue
+        waits = value("queue.max_queue_depth"), value("queue.max_wait"), value("queue.slot_wait")
+        line = found[connection.id] = before.get(connection.id) or Line(Bounds())
+        line.bounds = Bounds(*waits, slots, connection.rpm)
+    return found
+
+
+def _key(target: Target) -> str:
+    return f"{target.connection.id}/{target.model}"
 
 
 def _mark(connection: Connection, salt: bytes) -> str | None:

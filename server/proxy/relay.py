@@ -22,13 +22,15 @@ from faultwise.server.observer import Observer
 
 from .access import presented
 from .attempt import Attempt, Opened
-from .outcome import Attempted, Excluded, Ledger, Outcome, of_attempt, outcome, said
+from .line import EXECUTION, Line, Refusal
+from .outcome import Attempted, Excluded, Ledger, Outcome, Said, of_attempt, outcome, said
 from .plan import Plan
 from .request import Call
 from .rotation import Rotation
 from .target import Target
 from .upstream import Upstreams
 from .waiting import claimed, woken
+from .watchdog import bounds
 
 log = logging.getLogger("faultwise.state")
 ERROR_LIMIT = 300  # characters of an upstream's words that the state keeps
@@ -52,6 +54,7 @@ class Relay:
     waited: float = 0.0  # seconds, for upstreams that failed and for locks to end
     _held: tuple[Exclusion, ...] = ()  # trials of the attempt under way
     _under_way: Attempt | None = None
+    _last: Refusal | None = None  # of ours, the newest
 
     async def run(self) -> Opened | Outcome:
         """The first answer that may be committed, or what to tell the client."""
@@ -65,7 +68,7 @@ class Relay:
                 return found
             lock, pause = self._pause()
             if lock is None or pause is None or loop.time() + pause >= until:
-                return outcome(self.ledger)
+                return self._over()
             self.patience = self.patience.after(pause)
             await asyncio.sleep(pause)
             self.waited += pause
@@ -78,24 +81,71 @@ class Relay:
         for target in self._order():
             if await self._excluded(target, rotation):
                 continue
-            self.ledger.dispatched += 1
-            attempt = Attempt(
-                self.call, target, self.active.policy, self.ledger.dispatched, self.clock(), until, self.clock
-            )
-            self._under_way = attempt
-            found = await attempt.open(self.upstreams)
+            asked = await self._asked(target, until)
+            if isinstance(asked, Refusal):
+                self._refused(target, asked)
+                continue
+            attempt, found = asked
             if isinstance(found, Opened):
                 return found
             verdict = found.verdict
             self.failed(attempt, found)
             if verdict.reason == "local_limit":
-                return outcome(self.ledger, late=True)
+                if asyncio.get_running_loop().time() >= until:
+                    return outcome(self.ledger, late=True)
+                self._refused(target, EXECUTION)
+                continue
             if rotation.refused(target, verdict):
                 self.state.burst(self._report(attempt, verdict))
             final = self._final(verdict)
             if final is not None:
                 return final
         return None
+
+    async def _asked(self, target: Target, until: float) -> Refusal | tuple[Attempt, Opened | Decision]:
+        """Ask a target; once more where its stream only trickled before anything of it was committed."""
+        watched = bounds(self.active.settings)
+        line, slot, tries = target.line, None, 2
+        while True:
+            if line is not None:
+                joined = await self._joined(line)
+                if isinstance(joined, Refusal):
+                    return joined
+                slot = line if joined else None
+                until = min(until, asyncio.get_running_loop().time() + self._longest(target))
+            self.ledger.dispatched += 1
+            given = self.call, target, self.active.policy, self.ledger.dispatched, self.clock(), until, self.clock
+            attempt = self._under_way = Attempt(*given, watched, slot)
+            found = await attempt.open(self.upstreams)
+            tries -= 1
+            if isinstance(found, Opened) or not attempt.slow or not tries:
+                return attempt, found
+
+    async def _joined(self, line: Line) -> Refusal | bool:
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        try:
+            return await line.join()
+        finally:
+            self.waited += loop.time() - begun
+
+    def _longest(self, target: Target) -> float:
+        """Seconds an attempt may take at a connection with bounds; never less than the connection asks for itself."""
+        longest: float = self.active.settings.value("queue.execution_max_wait")
+        return max(longest, target.connection.deadlines.first_byte)
+
+    def _refused(self, target: Target, refusal: Refusal) -> None:
+        self._last = refusal
+        self.ledger.excluded.append(Excluded(target, Exclusion("at_capacity")))
+
+    def _over(self) -> Outcome:
+        """The outcome when nothing is left. A refusal of ours is told only where nothing else is known."""
+        elsewhere = any(one.verdict.reason != "local_limit" for one in self.ledger.attempted)
+        closed = any(one.exclusion.lock is not None for one in self.ledger.excluded)
+        refusal = self._last
+        if refusal is None or elsewhere or closed:
+            return outcome(self.ledger)
+        return Outcome(refusal.status, "local_limit", Said(refusal.message, refusal.code))
 
     def failed(self, attempt: Attempt, decision: Decision) -> tuple[Change, ...]:
         """Enter a failed attempt into the ledger and the state; what that changed."""
@@ -143,8 +193,11 @@ class Relay:
         )
 
     def _order(self) -> Iterable[Target]:
-        """The targets in the order of the plan, those of degraded providers behind the others."""
-        targets, healthy = self.plan.targets, self.state.healthy
+        """The targets in the order of the plan's strategy, those of degraded providers behind the others."""
+        targets = self.plan.strategy(self.plan.targets, self.draw, self.clock())
+        if any(target.line is not None and target.line.full for target in targets):
+            targets = sorted(targets, key=lambda target: target.line is not None and target.line.full)
+        healthy = self.state.healthy
         if all(healthy(target.account) for target in targets):
             return targets
         now = self.clock()

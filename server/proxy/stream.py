@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from faultwise.engine.failure.answer import has_content
 from faultwise.engine.failure.envelope import Envelopes
 from faultwise.engine.failure.literal import MISSING
@@ -9,15 +11,17 @@ from faultwise.engine.failure.stream import Event, Sign, Splitter, judge
 
 from .glance import finishes, ordinary
 
+Saw = Callable[[Event], None]  # told of every event
 HOLD_LIMIT = 64 * 1024  # bytes held back at most; a stream that says nothing in so many is passed on
 
 
 class Head:
     """The stream before the commit point. One of `content`, `error`, `finished` becomes true, or none at its end."""
 
-    __slots__ = ("held", "later", "content", "error", "finished", "splitter", "envelopes")
+    __slots__ = ("held", "later", "content", "error", "finished", "splitter", "envelopes", "saw")
 
-    def __init__(self, envelopes: Envelopes, content_type: str) -> None:
+    def __init__(self, envelopes: Envelopes, content_type: str, saw: Saw | None = None) -> None:
+        self.saw = saw
         self.envelopes = envelopes
         self.splitter = Splitter(content_type)
         self.held = b""  # whole events, in order, up to the first content
@@ -36,6 +40,8 @@ class Head:
 
     def _judge(self, events: list[Event]) -> None:
         for at, event in enumerate(events):
+            if self.saw is not None:
+                self.saw(event)
             sign = judge(event, self.envelopes)
             self.held += event.raw
             self.finished = self.finished or finishes(event.raw)
@@ -53,7 +59,7 @@ class Head:
 class Tail:
     """The stream after it. What `feed` gives may be sent; an event is never sent in part."""
 
-    __slots__ = ("error", "finished", "_later", "_splitter", "_envelopes")
+    __slots__ = ("error", "finished", "_later", "_splitter", "_envelopes", "_saw")
 
     def __init__(self, head: Head) -> None:
         self.error = b""  # the event that says the stream failed; it is not passed on
@@ -61,6 +67,7 @@ class Tail:
         self._later = head.later
         self._splitter = head.splitter
         self._envelopes = head.envelopes
+        self._saw = head.saw
 
     def begin(self) -> bytes:
         """The events that came together with the first content."""
@@ -77,6 +84,8 @@ class Tail:
     def _pass(self, events: list[Event]) -> bytes:
         passed = []
         for event in events:
+            if self._saw is not None:
+                self._saw(event)
             if not ordinary(event.raw):
                 sign = judge(event, self._envelopes)
                 if sign is Sign.ERROR:

@@ -7,11 +7,13 @@ from fnmatch import fnmatchcase
 
 from faultwise.engine.policy.model import Provider
 from faultwise.engine.policy.policy import Policy
+from faultwise.engine.routing.record import Record
 from faultwise.engine.state.lock import Identity
 from faultwise.engine.state.thresholds import Thresholds
 from faultwise.server.settings import Connection
 
 from .endpoint import BEARER, CREDENTIALS, root
+from .line import Line
 from .outlet import Outlet, outlet
 
 
@@ -27,6 +29,9 @@ class Target:
     account: str
     limits: Thresholds
     outlet: Outlet = field(compare=False, repr=False)
+    weight: float = field(default=1.0, compare=False)
+    line: Line | None = field(default=None, compare=False, repr=False)  # where its connection is bounded
+    record: Record = field(default_factory=Record, compare=False, repr=False)
 
     @property
     def label(self) -> str:
@@ -34,8 +39,15 @@ class Target:
         return f"{self.provider}/{self.model}"
 
 
-def target(policy: Policy, connection: Connection, model: str, limits: Thresholds, secret: str | None = None) -> Target:
-    """Bind a model to a connection. `secret`: a keyed hash of its credential."""
+def target(
+    policy: Policy,
+    connection: Connection,
+    model: str,
+    limits: Thresholds,
+    secret: str | None = None,
+    line: Line | None = None,
+) -> Target:
+    """Bind a model to a connection. `secret`: a keyed hash of its credential; `line`: where its bounds are kept."""
     provider = policy.provider(connection.provider)
     auth = connection.auth or provider.auth
     identity = Identity(
@@ -60,6 +72,7 @@ def target(policy: Policy, connection: Connection, model: str, limits: Threshold
         account=identity.account,
         limits=limits,
         outlet=outlet(base, connection.headers, credential),
+        line=line,
     )
 
 

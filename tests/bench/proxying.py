@@ -47,11 +47,11 @@ def rows(rounds: int = ROUNDS) -> list[dict[str, object]]:
     with tempfile.TemporaryDirectory() as name, running(Path(name), str(tools["nginx"])) as ports:
         script = Path(name) / "load.lua"
         script.write_text(SCRIPT % REQUEST, encoding="utf-8")
-        for port in ports.values():
+        for port, _ in ports.values():
             load(str(tools["wrk"]), script, port, 8, SETUP)
         for _ in range(rounds):
             for many, seconds in SECONDS.items():
-                for side, port in ports.items():
+                for side, (port, _) in ports.items():
                     seen.setdefault((side, many), []).append(load(str(tools["wrk"]), script, port, many, seconds))
     found = [_row("healthy request, c = 1, p50 against nginx", seen, 1, "nginx", "<= 8")]
     for many, target in ((32, ">= 5"), (256, ">= 10")):
@@ -69,7 +69,7 @@ def load(wrk: str, script: Path, port: int, many: int, seconds: int) -> tuple[fl
     """Ask for some seconds with so many connections: the median time of a request in microseconds, and requests a second."""
     command = [wrk, "-t1", f"-c{many}", f"-d{seconds}s", "--timeout", "20s", "-s", str(script)]
     url = f"http://127.0.0.1:{port}/v1/chat/completions"
-    said = subprocess.run([*_pinned(0), *command, url], check=True, capture_output=True, text=True, timeout=120).stdout
+    said = subprocess.run([*pinned(0), *command, url], check=True, capture_output=True, text=True, timeout=120).stdout
     numbers = re.search(r"RESULT (\d+) (\d+) (\d+) (\d+)", said)
     assert numbers is not None, said
     p50, requests, took, errors = map(int, numbers.groups())
@@ -88,10 +88,15 @@ def _row(
 
 
 @contextlib.contextmanager
-def running(folder: Path, nginx: str) -> Iterator[dict[str, int]]:
-    """An nginx that answers, and three that forward to it: an nginx, bare FastAPI, and ours. Yields the ports of these."""
-    origin, reverse, bare, ours = (free() for _ in range(4))
-    shared = f"""daemon off; worker_processes 1; error_log {folder}/error.log;
+def running(folder: Path, nginx: str, origin: int | None = None) -> Iterator[dict[str, tuple[int, int]]]:
+    """Three that forward to one origin: an nginx, bare FastAPI, and ours. Yields their ports and process ids.
+
+    Without an `origin` of one's own that is an nginx which answers at once.
+    """
+    given = origin is not None
+    reverse, bare, ours = (free() for _ in range(3))
+    origin = origin if origin is not None else free()
+    shared = f"""daemon off; master_process off; error_log {folder}/error.log;
 events {{ worker_connections 2048; }}
 http {{
   access_log off; client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
@@ -109,7 +114,7 @@ http {{
         f"""pid {folder}/reverse.pid; {shared}
   upstream origin {{ server 127.0.0.1:{origin}; keepalive 64; keepalive_requests 10000000; }}
   server {{ listen 127.0.0.1:{reverse} backlog=1024;
-    location / {{ proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; }} }}
+    location / {{ proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }} }}
 }}
 """,
         encoding="utf-8",
@@ -130,27 +135,28 @@ combos:
     uvicorn = [sys.executable, "-m", "uvicorn", "--app-dir", here, "--log-level", "warning", "--no-access-log"]
     serve = [sys.executable, "-m", "faultwise.server.cli", "serve", "--config", str(folder / "gateway.yaml")]
     commands = (
-        [*_pinned(0), nginx, "-p", str(folder), "-c", str(folder / "origin.conf")],
-        [*_pinned(1), nginx, "-p", str(folder), "-c", str(folder / "reverse.conf")],
-        [*_pinned(1), *uvicorn, "--port", str(bare), "bare:app"],
-        [*_pinned(1), *serve],
+        [*pinned(0), nginx, "-p", str(folder), "-c", str(folder / "origin.conf")],
+        [*pinned(1), nginx, "-p", str(folder), "-c", str(folder / "reverse.conf")],
+        [*pinned(1), *uvicorn, "--port", str(bare), "bare:app"],
+        [*pinned(1), *serve],
     )
     started = []
     try:
         with open(folder / "log", "w", encoding="utf-8") as log:
-            for words in commands:
+            for words in commands[1:] if given else commands:
                 environ = {**os.environ, "ORIGIN": f"http://127.0.0.1:{origin}"}
                 started.append(subprocess.Popen(words, stdout=log, stderr=log, env=environ))
             for port in (origin, reverse, bare, ours):
                 reachable(port)
-        yield {"nginx": reverse, "bare": bare, "ours": ours}
+        pids = [process.pid for process in started][-3:]
+        yield dict(zip(("nginx", "bare", "ours"), zip((reverse, bare, ours), pids, strict=True), strict=True))
     finally:
         for process in started:
             process.terminate()
             process.wait(20)
 
 
-def _pinned(core: int) -> list[str]:
+def pinned(core: int) -> list[str]:
     """Words before a command that keep it on one core, where that can be told and there are two."""
     taskset = shutil.which("taskset")
     return [taskset, "-c", str(core)] if taskset is not None and (os.cpu_count() or 1) > 1 else []

@@ -20,6 +20,7 @@ import loading  # beside this script
 import matching
 import proxying
 import serving
+import streaming
 
 PAIRS = {  # rows of two functions to compare
     "matching": matching.rows,
@@ -27,7 +28,8 @@ PAIRS = {  # rows of two functions to compare
     "loading": loading.rows,
     "serving": serving.rows,
 }
-WHOLE = {"lag": lambda: [loading.lag()], "proxying": proxying.rows}  # rows that measure themselves
+# rows that measure themselves
+WHOLE = {"lag": lambda: [loading.lag()], "proxying": proxying.rows, "streaming": streaming.rows}
 
 
 def timed(call: Callable[[], object], loops: int) -> float:

@@ -120,6 +120,7 @@ class Upstream:
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers) or [ok()]
         self.requests: list[Received] = []
+        self.dropped = threading.Event()  # the other side hung up in the middle of an answer
         self._loop = asyncio.new_event_loop()
         self._listening = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -167,8 +168,10 @@ class Upstream:
         try:
             while await self._one(reader, writer):
                 pass
-        except (ConnectionError, asyncio.IncompleteReadError):
+        except asyncio.IncompleteReadError:
             pass
+        except ConnectionError:
+            self.dropped.set()
         except asyncio.CancelledError:
             pass
         finally:

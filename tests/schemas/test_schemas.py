@@ -134,7 +134,7 @@ def test_a_case_can_expect_every_field_of_a_verdict() -> None:
 def test_a_gateway_can_be_told_what_the_server_knows() -> None:
     found = schema("gateway")["$defs"]
     assert found["connection"]["properties"]["endpoints"]["items"]["enum"] == [one.name for one in ENDPOINTS]
-    assert tuple(found["combo"]["properties"]["strategy"]["enum"]) == STRATEGIES
+    assert tuple(found["combo"]["properties"]["strategy"]["enum"]) == tuple(STRATEGIES)
     assert tuple(found["deadlines"]["properties"]) == Deadlines.__slots__
 
 

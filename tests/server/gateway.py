@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 
+from faultwise.engine.state.state import State
 from faultwise.server.app import create_app
 from faultwise.server.cell import Cell, cell
 from faultwise.server.loading import Loader
@@ -75,12 +76,13 @@ def gateway(
     draw: Callable[[], float] = lambda: 0.0,
     follow: bool = False,
     environ: dict[str, str] | None = None,
+    kept: State | None = None,
 ) -> Iterator[Gateway]:
     file = folder / "gateway.yaml"
     file.write_text(text, encoding="utf-8")
     loader = Loader(file, environ or {}, {}, CATALOGUE, shipped=False, memo=MEMO)
     loaded = loader.load()
-    state = cell(loaded.policy, loaded.settings, loaded.fingerprint)
+    state = cell(loaded.policy, loaded.settings, loaded.fingerprint, kept)
     clock = Clock()
     app = create_app(state, loader=loader, clock=clock, draw=draw, token=token, follow=follow)
     listener = bind(loaded.settings)

@@ -130,3 +130,21 @@ def test_an_address_in_use_is_said(tmp_path: Path) -> None:
         with process(tmp_path, text) as (started, lines):
             assert started.wait(PATIENCE) != 0
             until(lambda: any("FW068 cannot listen on" in line for line in lines))
+
+
+def test_sighup_loads_what_the_files_say_also_where_nothing_changed(tmp_path: Path) -> None:
+    with (
+        Upstream(ok()) as upstream,
+        process(tmp_path, config([{"id": "one", "base_url": upstream.url}])) as (started, lines),
+    ):
+        base = url(lines)
+        until(lambda: ready(base))
+        (tmp_path / "gateway.yaml").write_text("nonsense")
+        until(lambda: refusals(lines) == 1)  # it follows its files
+        started.send_signal(signal.SIGHUP)
+        until(lambda: refusals(lines) == 2)
+        assert ready(base)
+
+
+def refusals(lines: list[str]) -> int:
+    return sum("policy refused, generation 1 still serves" in line for line in lines)

@@ -20,9 +20,14 @@ def test_latency_begins_with_the_first_and_follows_slowly() -> None:
 def test_a_request_is_under_way_until_it_is_over() -> None:
     records = Records()
     record = records.of("a")
-    assert [records.sent(record, NOW) for _ in range(2)] == [1, 2]
+    assert [record.sent(NOW) for _ in range(2)] == [1, 2]
     record.left()
     assert (record.turn, record.under_way, record.uses(NOW)) == (2, 1, 2.0)
+
+
+def test_turns_are_counted_over_all_targets() -> None:
+    records = Records()
+    assert [records.of(name).sent(NOW) for name in "aba"] == [1, 2, 3]
 
 
 def test_a_record_is_kept_while_its_target_is_configured() -> None:

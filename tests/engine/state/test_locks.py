@@ -365,7 +365,9 @@ def test_a_thousand_connections_with_a_hundred_thousand_locks(shipped: Policy) -
     for number in range(1000):
         for model in range(100):
             who = Identity("acme", f"c{number}", f"m{model}", "h")
-            world.state.locks.hold(replace(first, key=who.key("model"), connection=who.connection, model=who.model), NOW)
+            world.state.locks.hold(
+                replace(first, key=who.key("model"), connection=who.connection, model=who.model), NOW
+            )
     assert len(world.state.locks) == 100_000
     assert world.word(Identity("acme", "c999", "m99", "h")) == "model_lockout"
     assert world.word(Identity("acme", "c999", "m100", "h")) is None
