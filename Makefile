@@ -11,7 +11,7 @@ demo: .venv/run
 	$(BIN)/faultwise demo
 
 test: .venv/dev check
-	$(BIN)/coverage run -m pytest
+	$(BIN)/pytest -n auto --dist loadfile --cov --cov-report=
 	$(BIN)/coverage report --include='dsl/*,engine/*,*/dsl/*,*/engine/*' --fail-under=95
 	$(BIN)/faultwise check --strict
 	$(BIN)/faultwise test

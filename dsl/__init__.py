@@ -8,7 +8,7 @@ test(subject)
 
 from . import path
 from .check import check
-from .clock import Clock
+from .clock import Clock, is_zone
 from .compile import compile
 from .duration import duration, spell
 from .errors import DslError
@@ -34,6 +34,7 @@ __all__ = [
     "conjuncts",
     "duration",
     "fold",
+    "is_zone",
     "markers",
     "needs",
     "parse",

@@ -7,6 +7,15 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 
+def is_zone(name: str) -> bool:
+    """Whether a name is one of the IANA time zone database."""
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # what zoneinfo raises for unknown, malformed and directory names
+        return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """`hour`:`minute` each day by the clocks of `zone`, an IANA name. Raises ValueError for what no clock shows."""
@@ -18,18 +27,21 @@ class Clock:
     def __post_init__(self) -> None:
         if not (0 <= self.hour <= 23 and 0 <= self.minute <= 59):
             raise ValueError(f"`{self.hour:02}:{self.minute:02}` is not a time of day, write one from 00:00 to 23:59")
-        try:
-            ZoneInfo(self.zone)
-        except (KeyError, ValueError, OSError):  # what zoneinfo raises for unknown, malformed and directory names
-            raise ValueError(f"unknown time zone `{self.zone}`") from None
+        if not is_zone(self.zone):
+            raise ValueError(f"unknown time zone `{self.zone}`")
 
-    def next(self, now: float) -> float:
-        """The first such moment after `now`, both in seconds since the epoch.
+    def next(self, now: float) -> float | None:
+        """The first such moment after `now`, both in seconds since the epoch; None where no calendar reaches.
 
         Where clocks are put forward over that time, the moment at which it would have been; where they are put back,
         the first of the two: a quota that refills daily refills once.
         """
-        zone = ZoneInfo(self.zone)
+        try:
+            return self._next(now, ZoneInfo(self.zone))
+        except (OverflowError, ValueError, OSError):  # what datetime raises for times beyond its years, by platform
+            return None
+
+    def _next(self, now: float, zone: ZoneInfo) -> float:
         today = datetime.fromtimestamp(now, zone).replace(hour=self.hour, minute=self.minute, second=0, microsecond=0)
         day = today.replace(tzinfo=None, fold=0)
         moment = day.replace(tzinfo=zone).timestamp()

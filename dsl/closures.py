@@ -126,12 +126,21 @@ def guarded(contains: Contains, folded: Get | None, markers: tuple[str, ...]) ->
     return holds
 
 
-def witnessed(test: Test, texts: Texts, regex: Regex, contains: Contains) -> Test:
-    """The same test, for which the field must also say that it holds something the pattern matched."""
+def witnessed(test: Test, texts: Texts, regex: Regex, contains: Contains, own: Get | None = None) -> Test:
+    """The same test, for which the field must also say that it holds something the pattern matched.
+
+    `own` gives what of the field's texts counts, folded: the pattern must match there as well. None: all of it.
+    """
+
+    def counts(subject: Any) -> bool:
+        left = None if own is None else own(subject)
+        return left is None or any(map(regex.found, (left,) if isinstance(left, str) else left))
 
     def holds(subject: Any) -> bool:
-        return test(subject) and any(
-            contains(subject, match) for text in texts(subject) for match in regex.matches(text)
+        return (
+            test(subject)
+            and counts(subject)
+            and any(contains(subject, match) for text in texts(subject) for match in regex.matches(text))
         )
 
     return holds

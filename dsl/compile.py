@@ -176,7 +176,10 @@ class _Compiler:
         literals = None if raw else required(pattern)
         test = self.some(node, raw, behind(literals, regex.found) if literals else regex.found)
         contains = self.guard(node, raw)
-        return test if contains is None else witnessed(test, self.texts(node, raw), regex, contains)
+        if contains is None:
+            return test
+        assert isinstance(node, Name)  # only a field answers `has` itself
+        return witnessed(test, self.texts(node, raw), regex, contains, self.environment.fields[node.name].own)
 
     def guard(self, node: Node, raw: bool) -> Contains | None:
         """What a field answers `has` with, where it does that itself."""
@@ -251,7 +254,8 @@ class _Compiler:
         def until(subject: Any) -> float | None:
             moment = now(subject)
             clock = reset(subject) if reset else fixed
-            return None if moment is None or clock is None else clock.next(moment) - moment
+            at = None if moment is None or clock is None else clock.next(moment)
+            return None if at is None else at - moment
 
         return until
 

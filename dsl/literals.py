@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from unicodedata import category
 
 from .fold import fold
 from .nodes import Compare, List, Name, Number, Pattern, Span
@@ -31,6 +32,8 @@ def about_marker(
     form = value.strip() if raw else fold(value)
     if not form:
         return f"an empty marker{owner}", span, "it stands in every text"
+    if not any(map(_is_visible, form)):
+        return f"the marker{owner} holds nothing that can be seen", span, "write out what the text says"
     if len(form) < shortest:
         return f"the marker `{form}`{owner} is too short", span, "one character turns up everywhere"
     if not raw and value != value.strip():
@@ -49,6 +52,11 @@ def about_regex(node: Pattern, raw: bool, groups: int = 0) -> Complaint | None:
     if regex.groups < groups:
         return "the regex captures nothing", node.span, r"put brackets around the number: `/limit (\d+)/`"
     return None
+
+
+def _is_visible(character: str) -> bool:
+    """Not white space, nor a mark on another character, nor one that only steers how others are shown."""
+    return category(character)[0] not in "ZMC" or category(character) == "Co"
 
 
 def _is_status(value: float) -> bool:

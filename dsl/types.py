@@ -69,7 +69,8 @@ class Field:
 
     `folded` gives the same value already folded, where the subject keeps it. `contains`, where given, answers `has`
     for a folded marker, and must agree to what a regex matched; of a text with `folded` it is asked only about what
-    stands in it.
+    stands in it. `own`, where given, is the folded value without what does not count: a regex must
+    match there too. None: all of it counts.
     """
 
     type: Type
@@ -77,6 +78,7 @@ class Field:
     folded: Get | None = None
     contains: Contains | None = None
     doc: str = ""
+    own: Get | None = None
 
 
 @dataclass(frozen=True, slots=True)

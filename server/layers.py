@@ -149,6 +149,7 @@ KNOWN: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "deadlines.total": (seconds, 600.0),
     "limits.body": (size, 64 * 1024 * 1024),
     "limits.headers": (count, 128),
+    "limits.header_bytes": (size, 32 * 1024),
     "limits.drain": (seconds, 25.0),
     "limits.heartbeat": (between(0, 600), 10.0),
     "limits.unread": (seconds, 60.0),

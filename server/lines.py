@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import suppress
 from typing import TextIO
 
 HELD = 64  # lines at most
@@ -37,8 +38,9 @@ class Lines(logging.Handler):
         try:
             held, self._held = self._held, []
             if held:
-                self._stream.write("\n".join(held) + "\n")
-                self._stream.flush()
+                with suppress(OSError, ValueError):  # a log nobody reads any more is no reason to stop serving
+                    self._stream.write("\n".join(held) + "\n")
+                    self._stream.flush()
         finally:
             self.release()
 

@@ -71,8 +71,8 @@ class Loader:
             for path in made.files:
                 digest.update(_bytes(path))
             digest.update(collect(made.rules, shipped=self.shipped).fingerprint.encode())
-        except PolicyError as error:
-            digest.update(str(error).encode())
+        except Exception as error:  # what cannot be loaded is refused by `load`; here it only has to be told apart
+            digest.update(str(error).encode("utf-8", "replace"))
         return digest.hexdigest()
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from watchfiles import Change, awatch
 
-from faultwise.engine.problem import PolicyError
+from faultwise.engine.problem import PolicyError, Problem
 
 from .cell import Cell, Refusal
 from .loading import Loader
@@ -33,18 +33,29 @@ class Reloader:
     async def reload(self) -> bool:
         """Take in what the files say now; whether it serves. A bad change changes nothing but `cell.refusal`."""
         async with self._turn:
+            fingerprint = ""
             try:
-                loaded = await asyncio.to_thread(self._loader.load)
-            except PolicyError as error:
+                # taken before they are read: what changes while they are, is another change
                 fingerprint = await asyncio.to_thread(self._loader.fingerprint)
-                self.refusals += 1
-                self._cell.refuse(Refusal(fingerprint, error.problems, self._clock()))
+                loaded = await asyncio.to_thread(self._loader.load)
+                if loaded.fingerprint != self._cell.active.fingerprint:
+                    self._cell.take(loaded.policy, loaded.settings, loaded.fingerprint)
+                else:
+                    self._cell.refusal = None
+            except PolicyError as error:
+                self._refuse(fingerprint, error.problems)
                 return False
-            if loaded.fingerprint != self._cell.active.fingerprint:
-                self._cell.take(loaded.policy, loaded.settings, loaded.fingerprint)
-            else:
-                self._cell.refusal = None
+            except Exception as error:  # a fault of ours, or of what we use: the last good serves on all the same
+                log.exception("the files could not be taken in")
+                place = str(self._loader.file or "rules")
+                message = f"the files could not be taken in: {type(error).__name__}: {error}"
+                self._refuse(fingerprint, (Problem(place, 0, 0, "FW070", message, "the server's log says where"),))
+                return False
             return True
+
+    def _refuse(self, fingerprint: str, problems: Sequence[Problem]) -> None:
+        self.refusals += 1
+        self._cell.refuse(Refusal(fingerprint, tuple(problems), self._clock()))
 
     async def follow(self) -> None:
         """Reload whenever a file changes, until cancelled."""
@@ -56,6 +67,9 @@ class Reloader:
                 pass  # what is to be watched may have changed with the files
             except* OSError as errors:
                 log.warning("files cannot be watched: %s", errors.exceptions[0])
+                await asyncio.sleep(RETRY)
+            except* Exception:
+                log.exception("following the files failed and is begun anew")
                 await asyncio.sleep(RETRY)
 
     async def _until_taken(self, group: asyncio.TaskGroup) -> None:

@@ -50,8 +50,8 @@ class Crew:
                 if signal.SIGHUP in self._asked:
                     self._asked.clear()
                     self._renew()
-                for handler in logging.getLogger("faultwise").handlers:
-                    handler.flush()
+                for writer in logging.getLogger("faultwise").handlers:
+                    writer.flush()
                 wait([one.sentinel for one in self._workers], LOOK)
                 self._replace()
         finally:

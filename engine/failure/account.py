@@ -6,13 +6,14 @@ What a key means is data, handed in as `Envelopes`; how the pieces are put toget
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntFlag, auto
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from .decode import cleaned, unescaped
+from .echo import Echo
 from .literal import MISSING
 from .shape import as_status
 from .unwrap import Inner
@@ -44,8 +45,6 @@ class Role(IntFlag):
 # As plain numbers: flags of an enum are slow to test.
 MESSAGE, CODE, TYPE, PARAM, STATUS, INNER_STATUS, WITHIN, WRAPPED = map(int, Role)
 DEEPER = MESSAGE | WITHIN
-
-Echo = Callable[[str], bool]  # whether a text also stands in the request
 
 LONGEST_MUTE = 10
 _MUTE = frozenset({"null", "none", "undefined"})
@@ -150,8 +149,8 @@ class _Walk:
             return
         self._left -= 1
         said = whole = False
-        for inner in self._envelopes.unwrapper.inside(text) if depth < DEEPEST_LAYER else ():
-            if inner.source and self._echo is not None and self._echo(inner.source):
+        for inner in self._envelopes.unwrapper.inside(text, self._echo) if depth < DEEPEST_LAYER else ():
+            if inner.source and self._echo is not None and self._echo.quotes(inner.source):
                 continue
             said = self._inner(inner, depth + 1) or said
             whole = whole or inner.whole

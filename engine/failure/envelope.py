@@ -14,8 +14,9 @@ from typing import Any
 
 import re2
 
-from .account import CODE, MESSAGE, STATUS, TYPE, WITHIN, Account, Echo, Role, take_apart
+from .account import CODE, MESSAGE, STATUS, TYPE, WITHIN, Account, Role, take_apart
 from .answer import has_content
+from .echo import Echo
 from .shape import Ending, Shape, compile_alarm, compile_finish, compile_shapes, compile_words, substantive
 from .unwrap import Unwrapper
 
@@ -32,7 +33,9 @@ class Envelopes:
     roles: Roles
     headers: Mapping[str, str]
     silent: frozenset[str]  # codes and types that say nothing, or that all is well
+    fine: frozenset[str]
     answers: frozenset[str]
+    outcomes: frozenset[str]
     shapes: Mapping[str, tuple[Shape, ...]]
     finishes: Mapping[str, tuple[Shape, ...]]
     error_events: frozenset[str]
@@ -41,9 +44,9 @@ class Envelopes:
     _bare_type: Any
     _alarm: Any
 
-    def fails(self, document: Any) -> bool:
-        """Whether a document that came with a 200 is an error all the same."""
-        return any(map(self._fails, _objects(document)))
+    def fails(self, document: Any, spoken: bool = False) -> bool:
+        """Whether a document, or an event, that came with a 200 is an error all the same. `spoken`: content came before."""
+        return any(self._fails(item, spoken) for item in _objects(document))
 
     def finish(self, document: Any, spoken: bool = False) -> Ending | None:
         """How an answer, or an event, says that it ended badly; None where it does not. `spoken`: content came before."""
@@ -67,12 +70,15 @@ class Envelopes:
         """
         return take_apart(self, document, text, echo)
 
-    def inner_status(self, account: Account) -> int | None:
-        """The status named by the innermost layer that names one, by itself or in the words around it."""
+    def inner_status(self, account: Account, echo: Echo | None = None) -> int | None:
+        """The status named by the innermost layer that names one, by itself or in the words around it.
+
+        What a message repeats of the request, as `echo` knows it, names none.
+        """
         for depth in range(len(account.layers) - 1, -1, -1):
             layer = account.layers[depth]
             for words in layer.messages:  # what a server says of the one behind it
-                status = self.unwrapper.status(words)
+                status = self.unwrapper.status(words, echo)
                 if status is not None:
                     return status
             if depth and layer.status is not None:
@@ -96,9 +102,11 @@ class Envelopes:
         found = self._bare_type.match(word) if "#" in word or ":" in word else None
         return found.group(1) if found else word
 
-    def _fails(self, document: dict[str, Any]) -> bool:
+    def _fails(self, document: dict[str, Any], spoken: bool) -> bool:
         for key in document:
             for shape in self.shapes.get(key, ()):
+                if spoken and not shape.after_content:
+                    continue
                 if shape.holds(document) and self._applies(shape, document):
                     return True
         return self.unwrapper.content(document) is not None
@@ -106,10 +114,25 @@ class Envelopes:
     def _applies(self, shape: Shape, document: dict[str, Any]) -> bool:
         if shape.unless_answer and any(substantive(document[key]) for key in self.answers.intersection(document)):
             return False
+        if shape.unless_item and _has_whole_item(document[shape.path[0]], shape.path[-1]):
+            return False
+        if shape.unless_fine and any(self._is_fine(document[key]) for key in self.outcomes.intersection(document)):
+            return False
         return not shape.beside_text or any(
             isinstance(value, str) and value.strip() and self.roles.get(key, 0) & MESSAGE
             for key, value in document.items()
         )
+
+    def _is_fine(self, value: Any) -> bool:
+        """Whether a value says that all went well: true, or a word (no number) for it."""
+        return value is True or isinstance(value, str) and value.isalpha() and value.lower() in self.fine
+
+
+def _has_whole_item(items: Any, key: str) -> bool:
+    """Whether a list has an item that lacks a key, or holds content all the same."""
+    return isinstance(items, list) and any(
+        isinstance(item, dict) and (not substantive(item.get(key)) or has_content(item)) for item in items[:MOST_ITEMS]
+    )
 
 
 def _objects(document: Any) -> Iterable[dict[str, Any]]:
@@ -160,7 +183,9 @@ def compile_envelopes(data: Mapping[str, Any]) -> Envelopes:
         roles=roles,
         headers=headers,
         silent=compile_words(data.get("blank", ())) | fine | {""},
+        fine=fine - compile_words(data.get("blank", ())),
         answers=frozenset(data.get("answers", ())),
+        outcomes=frozenset(data.get("outcomes", ())),
         shapes=shapes,
         finishes=finishes,
         error_events=frozenset(data.get("error_events", ("error",))),

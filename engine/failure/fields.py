@@ -6,7 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from faultwise.dsl import Clock, Environment, Field, Keyed, Type, path
+from faultwise.dsl import Clock, Environment, Field, Keyed, Type, fold, path
 
 from .reading import Reading
 
@@ -89,6 +89,7 @@ _PROSE = {
         attrgetter("text"),
         lambda reading, marker: reading.has_text(marker),
         "codes, types, params and messages, a line each",
+        lambda reading: reading.own(reading.text),
     ),
     "message": Field(
         Type.STRINGS,
@@ -96,12 +97,14 @@ _PROSE = {
         attrgetter("message_folded"),
         contains=lambda reading, marker: reading.has_message(marker),
         doc="the messages, innermost first, without those that only wrap another",
+        own=lambda reading: reading.own(*reading.message_folded),
     ),
     "outer": Field(
         Type.STRINGS,
         attrgetter("outer"),
         contains=lambda reading, marker: reading.has_outer(marker),
         doc="what the gateways in front of the server that failed said, outermost first",
+        own=lambda reading: reading.own(*map(fold, reading.outer)),
     ),
     "body": Field(
         Type.STRING,
@@ -109,6 +112,7 @@ _PROSE = {
         attrgetter("body_folded"),
         lambda reading, marker: reading.has_body(marker),
         "the decoded body",
+        lambda reading: reading.own(reading.body_folded),
     ),
     "html": _same(Type.BOOL, "html", "whether the body is a page"),
     "title": _same(Type.STRING, "title", "the title of the page"),

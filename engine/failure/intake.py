@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from .decode import cleaned
 from .record import AUTHS, BODY_LIMIT, LOCAL_KINDS, PHASES, REQUEST_LIMIT, TRANSPORT_KINDS, Failure, Headers
 
 STREAMS = {"sse-first": "stream_start", "sse-mid": "stream"}  # what was read of a stream sets the phase
+END = datetime(9001, 1, 1, tzinfo=UTC).timestamp()  # of the times that are accepted
+SHOWN = 60  # characters of a value in a message
 TEXTS = ("provider", "model", "connection", "host", "egress")
 
 
@@ -37,26 +40,46 @@ def intake(row: Any, now: float) -> Failure:
         auth=_choice(row, "auth", AUTHS),
         attempt=_attempt(row.get("attempt", 1)),
         request=_request(row.get("request")),
-        id=None if row.get("id") is None else str(row["id"]),
+        id=None if row.get("id") is None else cleaned(str(row["id"])),
         **texts,
     )
 
 
 def instant(value: Any) -> float:
-    """Seconds since the epoch of an RFC 3339 time (without a zone: UTC) or of a number. Raises ValueError."""
+    """Seconds since the epoch of an RFC 3339 time (without a zone: UTC) or of a number.
+
+    Raises ValueError for anything else, and for times out of the years 1970 to 9000.
+    """
+    try:
+        moment = _moment(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"`now`: `{_shown(value)}` is not an RFC 3339 time") from error
+    if not 0 <= moment < END:  # what is not a number is not, either
+        raise ValueError(f"`now`: `{_shown(value)}` is not within the years 1970 to 9000")
+    return moment
+
+
+def _moment(value: Any) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
-    try:
-        read = datetime.fromisoformat(value)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"`now`: `{value}` is not an RFC 3339 time") from error
+    read = datetime.fromisoformat(value)
     return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = str(value)
+    except ValueError:  # a whole number of more digits than Python writes
+        return "…"
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 
 def _text(row: Mapping[str, Any], key: str) -> str | None:
     value = row.get(key)
-    if value is None or isinstance(value, str):
-        return value
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return cleaned(value)  # half a surrogate pair could neither be stored nor told
     raise ValueError(f"`{key}`: expected text, found `{value}`")
 
 
@@ -103,7 +126,7 @@ def _headers(value: Any) -> Headers:
         pairs = [(pair[0], pair[1]) for pair in value]
     else:
         raise ValueError("`headers`: expected an object or a list of pairs")
-    return Headers([(str(name), str(one)) for name, one in pairs if one is not None])
+    return Headers([(cleaned(str(name)), cleaned(str(one))) for name, one in pairs if one is not None])
 
 
 def _body(row: Mapping[str, Any]) -> bytes:

@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+LONGEST_MENDED = 64 * 1024  # characters of JSON that was cut off which are read
 LONGEST_LITERAL = 16 * 1024  # characters of a Python dict that are read
 DEEPEST = 40  # levels of a Python dict, or of JSON that was cut off
 MOST_OBJECTS = 4  # objects read in one text
 MOST_TRIES = 12  # braces looked at in one text
+MOST_MENDED = 4  # of those, the first, where what was cut off is mended
 
 MISSING: Any = object()  # no value could be read; null is one
 
@@ -35,7 +37,7 @@ def parse(text: str) -> Any:
     start = text.lstrip()[:1]
     if start not in ("{", "["):
         return MISSING
-    return _mended(text, text.index(start)) or MISSING
+    return _mended(text[:LONGEST_MENDED], text.index(start)) or MISSING
 
 
 def parse_lines(text: str) -> list[Any]:
@@ -54,11 +56,11 @@ def parse_lines(text: str) -> list[Any]:
 def embedded(text: str) -> Iterator[Embedded]:
     """The objects written inside a text, JSON or Python, in order, the outermost of each only."""
     at = found = 0
-    for _ in range(MOST_TRIES):
+    for number in range(MOST_TRIES):
         at = text.find("{", at)
         if at < 0 or found >= MOST_OBJECTS:
             return
-        item = _object_at(text, at)
+        item = _object_at(text, at, mend=number < MOST_MENDED)
         if item is None:
             at += 1
             continue
@@ -75,9 +77,9 @@ def texts(value: Any, deepest: int, level: int = 0) -> Iterator[str]:
             yield from texts(item, deepest, level + 1)
 
 
-def _object_at(text: str, at: int) -> Embedded | None:
+def _object_at(text: str, at: int, mend: bool) -> Embedded | None:
     if text.startswith('{\\"', at):  # escaped once too often
-        inner = _object_at(text[at:].replace('\\"', '"').replace("\\\\", "\\"), 0)
+        inner = _object_at(text[at:].replace('\\"', '"').replace("\\\\", "\\"), 0, mend)
         return None if inner is None else Embedded(inner.value, at, len(text))
     try:
         value, end = _DECODER.raw_decode(text, at)
@@ -85,6 +87,8 @@ def _object_at(text: str, at: int) -> Embedded | None:
     except _ERRORS:
         pass
     closing = _closing(text, at)
+    if closing is None and not mend:
+        return None
     value = _mended(text, at) if closing is None else _python(text[at:closing])
     return None if value is MISSING or not value else Embedded(value, at, closing or len(text))
 
@@ -143,6 +147,9 @@ _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*("?)|[{}\[\]]', re.DOTALL)
 _DANGLING = re.compile(r'(?:,|"(?:[^"\\]|\\.)*"\s*:|[{,]\s*"(?:[^"\\]|\\.)*"|[-+.\w]+)\s*$', re.DOTALL)
 
 
+_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
+
+
 def _mended(text: str, at: int) -> Any:
     """The JSON that opens at `at` and was cut off, closed where it ends."""
     closers: list[str] = []
@@ -162,7 +169,7 @@ def _mended(text: str, at: int) -> Any:
         return MISSING
     body = text[at:]
     if open_string:
-        body = re.sub(r"\\(?:u[0-9a-fA-F]{0,3})?$", "", body) + '"'
+        body = body[:-5] + _HALF_ESCAPE.sub("", body[-5:]) + '"'
     return _closed(body, "".join(reversed(closers)))
 
 

@@ -14,7 +14,9 @@ from faultwise.dsl import fold
 from . import echo
 from .account import Account, Layer
 from .decode import Content, cleaned, content, unescaped
+from .echo import Echo
 from .envelope import Envelopes
+from .folded import folded
 from .lazy import lazy
 from .literal import MISSING, parse, texts
 from .record import BODY_LIMIT, REQUEST_LIMIT, Failure
@@ -135,10 +137,10 @@ class Reading:
         words = account.codes + account.types
         return (
             account.own
-            or (len(account.layers) > 1 and envelopes.inner_status(account))
+            or (len(account.layers) > 1 and self.inner_status)
             or envelopes.mapped(words)
             or (seen.ending.status if seen.ending else None)
-            or envelopes.inner_status(account)
+            or self.inner_status
             or 200
         )
 
@@ -202,7 +204,7 @@ class Reading:
     @lazy
     def inner_status(self) -> int | None:
         """The status the innermost layer names, where a gateway relays another server's error."""
-        return self.envelopes.inner_status(self._account)
+        return self.envelopes.inner_status(self._account, self._repeats)
 
     @lazy
     def _tokens(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -268,7 +270,7 @@ class Reading:
     @lazy
     def body_folded(self) -> str:
         """The body, escapes undone, folded."""
-        return fold(unescaped(self.body))
+        return folded(unescaped(self.body))
 
     @lazy
     def stated(self) -> Stated | None:
@@ -314,6 +316,12 @@ class Reading:
         """Whether a folded text has a folded marker from the request only."""
         return bool(self.failure.request) and echo.echoed(marker, text, self.request_text)
 
+    def own(self, *texts: str) -> tuple[str, ...] | None:
+        """Folded texts without the sentences that the client sent; None where it is known to have sent nothing."""
+        if not self.failure.request:
+            return None
+        return tuple(echo.own(text, self.request_text) for text in texts)
+
     # --- how it is found
 
     def _holds(self, texts: tuple[str, ...], marker: str) -> bool:
@@ -332,7 +340,7 @@ class Reading:
         seen = self._seen
         if not (self._refused or seen.failed or seen.ending is not None):
             return _NOTHING
-        account = self.envelopes.read(seen.document, seen.text, self._in_request if self.failure.request else None)
+        account = self.envelopes.read(seen.document, seen.text, self._repeats)
         if self.content.title or seen.ending is not None or len(self.headers):
             account = self._with_more(account, seen)
         if account.messages or account.codes or account.types or seen.document is MISSING or seen.stream:
@@ -361,20 +369,22 @@ class Reading:
             types=tuple(dict.fromkeys((*endings, *account.types, *types))),
         )
 
-    def _in_request(self, text: str) -> bool:
-        return echo.quoted(text, self.request_text)
+    @lazy
+    def _repeats(self) -> Echo | None:
+        """Tells the client's words from the upstream's, for those who take the error apart; None without a request."""
+        return Echo(self.request_text) if self.failure.request else None
 
 
 def _folded(texts: tuple[str, ...], left: int) -> tuple[str, ...]:
     """The texts, folded, at most `left` characters together, with a line end for each."""
-    folded = []
+    found: list[str] = []
     for text in texts:
         left -= 1
         if left <= 0:
             break
-        folded.append(fold(text)[:left])
-        left -= len(folded[-1])
-    return tuple(folded)
+        found.append(folded(text)[:left])
+        left -= len(found[-1])
+    return tuple(found)
 
 
 def read(failure: Failure, envelopes: Envelopes, provider: Provider | None = None) -> Reading:

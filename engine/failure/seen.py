@@ -12,6 +12,10 @@ from .record import Headers
 from .shape import Ending
 from .stream import Event, Sign, is_stream, judge_document, split
 
+MOST_JUDGED = 512  # events of one stream that are read; then only what looks like a failure is
+MOST_SUSPECTS = 1024  # of those, with the ones before; then only what looks so among the last
+LAST = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -56,7 +60,7 @@ def _document(value: Any, envelopes: Envelopes) -> Seen:
 
 def _lines(values: list[Any], envelopes: Envelopes) -> Seen:
     for number, value in enumerate(values):
-        if envelopes.fails(value):
+        if envelopes.fails(value, spoken=number > 0):
             return Seen(value, failed=True, stream=True, spoken=number > 0)
     return Seen(values[0])
 
@@ -65,11 +69,19 @@ def _events(events: list[Event], envelopes: Envelopes) -> Seen:
     spoken = False
     first: Any = MISSING
     ending: tuple[Any, Ending] | None = None
-    for event in events:
-        if spoken and event.name not in envelopes.error_events and not envelopes.suspicious(event.data):
+    judged = 0
+    for number, event in enumerate(events):
+        if (
+            (spoken or judged >= MOST_JUDGED)
+            and event.name not in envelopes.error_events
+            and (judged >= MOST_SUSPECTS and number < len(events) - LAST or not envelopes.suspicious(event.data))
+        ):
             continue  # what nearly all events after the first content are
+        judged += 1
         document = event.document()
         sign = judge_document(event, document, envelopes)
+        if sign is Sign.ERROR and spoken and _is_remark(event, document, envelopes):
+            continue
         if isinstance(document, dict):
             first = document if first is MISSING else first
         if sign is Sign.ERROR:
@@ -82,8 +94,18 @@ def _events(events: list[Event], envelopes: Envelopes) -> Seen:
     return Seen(first, stream=True, spoken=spoken)
 
 
+def _is_remark(event: Event, document: Any, envelopes: Envelopes) -> bool:
+    """Whether an event is a failure only where nothing was said before it."""
+    return (
+        event.name not in envelopes.error_events
+        and document is not MISSING
+        and not envelopes.fails(document, spoken=True)
+        and envelopes.finish(document, spoken=True) is None
+    )
+
+
 def _failing(event: Event, document: Any, spoken: bool, envelopes: Envelopes) -> Seen:
     if not isinstance(document, (dict, list)):
         return Seen(text=event.data.decode("utf-8", "replace"), failed=True, stream=True, spoken=spoken)
-    ending = None if envelopes.fails(document) else envelopes.finish(document, spoken)
+    ending = None if envelopes.fails(document, spoken) else envelopes.finish(document, spoken)
     return Seen(document, failed=ending is None, ending=ending, stream=True, spoken=spoken)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 KINDS = ("value", "code", "status", "text", "words")
+UNLESS = ("answer", "item", "fine", "content")  # what keeps a shape from being a failure
 MOST_ITEMS = 64  # of a list on the way to a place
 
 _STATUS = re.compile(r"\s*([45]\d\d)(?!\w)")
@@ -28,6 +29,9 @@ class Shape:
     kind: str
     words: frozenset[str] = frozenset()  # for `words`: these; else those that are fine
     unless_answer: bool = False
+    unless_item: bool = False
+    unless_fine: bool = False
+    after_content: bool = True  # whether it counts in an event that comes after content
     beside_text: bool = False
     empty: bool = False
     status: int | None = None
@@ -101,7 +105,9 @@ def as_status(value: Any) -> int | None:
 
 
 def spelt(value: Any) -> str:
-    """A scalar as the word lists write it."""
+    """A scalar as the word lists write it: a whole number without its point."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return str(value).strip().lower()
 
 
@@ -118,11 +124,23 @@ def compile_shapes(rows: Iterable[Mapping[str, Any]], fine: frozenset[str]) -> d
         if isinstance(what, str) and what not in KINDS[:-1]:
             raise ValueError(f"shape `{row['id']}`: `is` must be a list of values or one of {', '.join(KINDS[:-1])}")
         words, kind = (fine, what) if isinstance(what, str) else (compile_words(what), "words")
-        unless, beside = row.get("unless"), row.get("beside")
-        if unless not in (None, "answer") or beside not in (None, "text"):
-            raise ValueError(f"shape `{row['id']}`: expected `unless: answer` and `beside: text`")
+        written, beside = row.get("unless", ()), row.get("beside")
+        unless = {written} if isinstance(written, str) else set(written)
+        if not unless <= set(UNLESS) or beside not in (None, "text"):
+            raise ValueError(f"shape `{row['id']}`: `unless` is one of {', '.join(UNLESS)}; `beside` is `text`")
         for place in row["at"]:
-            shapes.append(Shape(tuple(place.split(".")), kind, words, unless is not None, beside is not None))
+            shapes.append(
+                Shape(
+                    tuple(place.split(".")),
+                    kind,
+                    words,
+                    unless_answer="answer" in unless,
+                    unless_item="item" in unless,
+                    unless_fine="fine" in unless,
+                    after_content="content" not in unless,
+                    beside_text=beside is not None,
+                )
+            )
     return _by_key(shapes)
 
 
@@ -166,6 +184,8 @@ def compile_alarm(shapes: Iterable[Shape], literals: Iterable[str]) -> str:
     keys: dict[str, set[str]] = {}
     for shape in shapes:
         start = _STARTS.get(shape.kind) or _listed(shape.words)
+        if len(shape.path) > 1:
+            start = rf"(?:{start}|\[\s*[^\s\]])"  # a list stands for its items
         keys.setdefault(start, set()).add(re.escape(shape.path[-1]))
     parts = [rf'"(?:{"|".join(sorted(names))})"\s*:\s*{start}' for start, names in sorted(keys.items())]
     return "|".join([_ALWAYS, *parts, *sorted(map(re.escape, literals))])

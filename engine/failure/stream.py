@@ -134,18 +134,28 @@ def is_stream(text: str, content_type: str) -> bool:
     """Whether a body is server-sent events, whatever it is called; JSON called a stream is not."""
     if _STREAM_START.match(text):
         return True
-    return "text/event-stream" in content_type and text.lstrip()[:1] not in ("{", "[", "<")
+    return "text/event-stream" in content_type.lower() and text.lstrip()[:1] not in ("{", "[", "<")
 
 
 # --- grammars: where the first event in the buffer ends (0: not yet), and what it says
 
-_BLANK_LINES = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2,}")
+_LINE_ENDS = re.compile(rb"[\r\n]+")
 _BOM = b"\xef\xbb\xbf"
 
 
 def _sse_end(buffer: bytearray, start: int, scanned: int) -> int:
-    found = _BLANK_LINES.search(buffer, scanned)
-    return found.end() if found else 0
+    """Behind the first two line ends, or more, that follow each other. Found by `find`: an event may be very long."""
+    at = scanned
+    while True:
+        line = buffer.find(b"\n", at)
+        bare = buffer.find(b"\r\r", at, line if line >= 0 else len(buffer))
+        if bare >= 0 or (line >= 0 and buffer.startswith((b"\n", b"\r"), line + 1)):
+            found = _LINE_ENDS.match(buffer, bare if bare >= 0 else line)
+            assert found is not None, "it stands there"
+            return found.end()
+        if line < 0:
+            return 0
+        at = line + 1
 
 
 def _sse(raw: bytes) -> Event:

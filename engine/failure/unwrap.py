@@ -12,10 +12,12 @@ from typing import Any
 import re2
 
 from .decode import cleaned
+from .echo import Echo
 from .literal import MISSING, embedded, parse
 
 LONGEST_PATTERN = 500  # characters
 LONGEST_TEXT = 16 * 1024  # characters of a message that are looked through
+LONGEST_WITNESS = 24  # characters
 LONGEST_LEAD = 2 * 1024  # characters, the last ones, of the words before an object
 GROUPS = frozenset({"status", "code", "message"})
 
@@ -97,8 +99,11 @@ class Unwrapper:
         self._stepping = _Likely(step for step in compiled if step.words)
         self._naming = _Likely(sorted((step for step in compiled if step.group), key=lambda step: step.words))
 
-    def inside(self, text: str) -> list[Inner]:
-        """What stands inside a message, in order; nothing where it only speaks for itself."""
+    def inside(self, text: str, echo: Echo | None = None) -> list[Inner]:
+        """What stands inside a message, in order; nothing where it only speaks for itself.
+
+        Objects that the message repeats from the request are for the caller to leave out; such a status is left out.
+        """
         text = text[:LONGEST_TEXT]
         if "{" in text or text[:1] == '"':
             found = self._objects(text)
@@ -107,17 +112,25 @@ class Unwrapper:
         for step in self._stepping.of(text):
             if groups := step.match(text):
                 status = groups.get("status")
+                if status and echo is not None and self.status(text, echo) is None:
+                    continue
                 return [Inner(groups.get("message"), status=int(status) if status else None, code=groups.get("code"))]
         return []
 
-    def status(self, text: str) -> int | None:
-        """The last status that a gateway's words name in a text."""
+    def status(self, text: str, echo: Echo | None = None) -> int | None:
+        """The last status that a gateway's words name in a text, those left out that `echo` knows from the request."""
         text = text[-LONGEST_LEAD:]
         best: tuple[int, int] | None = None
         for step in self._naming.of(text):
             for found in step.pattern.finditer(text):
                 at = found.start(step.group)
-                if at >= 0 and (best is None or at > best[0]):
+                if (
+                    at < 0
+                    or echo is not None
+                    and echo.repeats(_around(text, found.start(), found.end(step.group)), text)
+                ):
+                    continue
+                if best is None or at > best[0]:
                     best = at, int(found.group(step.group))
         return best[1] if best else None
 
@@ -170,6 +183,11 @@ class Unwrapper:
         """Whether the words before an object are a gateway's, so that even bare words in it are an error."""
         probe = lead + "?"
         return self.status(lead) is not None or any(step.match(probe) for step in self._stepping.of(probe))
+
+
+def _around(text: str, start: int, end: int) -> str:
+    """A match up to its status, of a long one the end: what must be the client's for the status to be."""
+    return text[max(start, end - LONGEST_WITNESS) : end]
 
 
 def _options() -> Any:

@@ -5,7 +5,7 @@ Everything wrong in an entry is reported, not just the first thing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -21,6 +21,7 @@ from .model import Allowlists, Condition, Duration, Reason, Restatement, Rule, S
 from .parsed import Entry
 from .statuses import parse_statuses
 
+NO_TERMINAL = "none"  # of a rule: it never ends a connection
 MARKERS = ("any", "all", "none")
 WITHIN_TEXT = ("text", "code", "type", "param", "message")  # the fields of which a reading's `text` holds everything
 SIGNS = ("header", "json", "outer", "inner_status", "stated")  # values that cost little to find, and few failures have
@@ -46,6 +47,7 @@ class Builder:
     reasons: Mapping[str, Reason]
     lists: Mapping[str, tuple[str, ...]]
     allowlists: Allowlists
+    terminals: Collection[str] = ()
     problems: list[Problem] = field(default_factory=list)
     known: Compiled = field(default_factory=dict)
     made: Compiled = field(default_factory=dict)
@@ -80,6 +82,8 @@ class Builder:
         statuses = self._statuses(entry, "status")
         if data["reason"] not in self.reasons:
             self._unknown(entry, ("reason",), "reason", data["reason"], self.reasons)
+        if data.get("terminal", NO_TERMINAL) not in (NO_TERMINAL, *self.terminals):
+            self._unknown(entry, ("terminal",), "terminal", data["terminal"], self.terminals)
         cooldown = self._duration(entry, "cooldown", environment)
         expires = _day(data.get("expires"))
         if len(self.problems) > before:

@@ -7,10 +7,11 @@ Nothing is half-loaded: a single error anywhere, and there is no policy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from hashlib import sha256
 from typing import Any
 
+from faultwise import dsl
 from faultwise.engine.problem import PolicyError, Problem
 
 from .build import Builder
@@ -25,6 +26,7 @@ from .vocabulary import Vocabulary, build_vocabulary
 
 Memo = MutableMapping[bytes, Any]  # by file what `parse` made of it; under COMPILED what became of the entries
 COMPILED = b"compiled"
+SHOWN = 60  # characters of a name in a message
 
 
 def load(sources: Sources, memo: Memo | None = None) -> Policy:
@@ -44,6 +46,7 @@ def load(sources: Sources, memo: Memo | None = None) -> Policy:
     problems += found
     general = merge_general(of_kind["rules"])
     problems += _duplicates(files)
+    problems += _clocks(of_kind["provider"])
     builder = _builder(vocabulary, memo)
     providers = {draft.name: _provider(draft, builder) for draft in drafts.values()}
     rules = [builder.rule(entry, layer, None) for entry, layer in general]
@@ -90,12 +93,15 @@ def _builder(vocabulary: Vocabulary, memo: Memo) -> Builder:
     """A builder that takes over what the last one made, where the words still mean the same."""
     context, known = memo.get(COMPILED, (None, {}))
     known = known if context == _context(vocabulary) else {}
-    return Builder(vocabulary.reasons, vocabulary.markers, vocabulary.allowlists, known=known)
+    return Builder(
+        vocabulary.reasons, vocabulary.markers, vocabulary.allowlists, frozenset(vocabulary.terminals), known=known
+    )
 
 
 def _context(vocabulary: Vocabulary) -> object:
     """All that compiled entries depend on besides themselves."""
-    return frozenset(vocabulary.reasons), vocabulary.markers, vocabulary.allowlists
+    names = frozenset(vocabulary.reasons), frozenset(vocabulary.terminals)
+    return names, vocabulary.markers, vocabulary.allowlists
 
 
 def _provider(draft: Draft, builder: Builder) -> Provider:
@@ -116,7 +122,8 @@ def _provider(draft: Draft, builder: Builder) -> Provider:
         families={name: tuple(patterns) for name, patterns in facts.get("families", {}).items()},
         family=facts.get("family"),
         reset=clock,
-        stated=facts.get("stated", {}),
+        # moments that name no zone, or an ambiguous one such as CST, are in the zone in which the quotas refill
+        stated=({"zone": clock.zone} if clock else {}) | facts.get("stated", {}),
         restatements=tuple(one for one in restatements if one is not None),
         rules=_live(builder.rule(entry, layer, draft.name) for entry, layer in draft.rules),
     )
@@ -124,6 +131,19 @@ def _provider(draft: Draft, builder: Builder) -> Provider:
 
 def _live(rules: Iterable[Rule | None]) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules if rule is not None and rule.mode == "live")
+
+
+def _clocks(files: Iterable[Parsed]) -> Iterator[Problem]:
+    """What provider files say of clocks that no clock shows, and zones that do not exist."""
+    for parsed in files:
+        entry = Entry(parsed.data, parsed, ())
+        for key in ("reset", "stated"):
+            section = parsed.data.get(key) or {}
+            zone = section.get("zone")
+            if zone is not None and not dsl.is_zone(zone):
+                name = zone if len(zone) <= SHOWN else f"{zone[: SHOWN - 1]}…"
+                hint = "write a name of the IANA time zone database, such as `Asia/Shanghai` or `UTC`"
+                yield entry.problem((key, "zone"), "FW011", f"unknown time zone `{name}`", hint)
 
 
 def _duplicates(files: Iterable[Parsed]) -> list[Problem]:

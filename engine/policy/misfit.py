@@ -199,7 +199,7 @@ def _expected(mistake: ValidationError) -> list[str]:
 
 def _remedy(expected: list[str], value: Any, schemas: list[Mapping[str, Any]]) -> str:
     """How to turn the value into what was expected, where that is plain."""
-    if "boolean" in expected and value in _BOOLEANS:
+    if "boolean" in expected and isinstance(value, str) and value in _BOOLEANS:
         return f"write `{_BOOLEANS[value]}`"
     if "string" in expected and isinstance(value, (int, float)):
         examples = [_examples(schema) for schema in schemas if not re.search(schema.get("pattern", "^$"), str(value))]

@@ -12,6 +12,7 @@ from faultwise.engine.problem import PolicyError, Problem
 
 SUFFIXES = (".yaml", ".yml")
 VOCABULARY = "policy.yaml"
+INSTALLED = ("site-packages", "node_modules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,12 @@ def shipped_root() -> Path:
 
 
 def _walk(root: Path) -> Iterator[Path]:
-    """Rule files below a folder in name order; hidden folders aside (a mounted ConfigMap keeps its old data there)."""
+    """Rule files below a folder in name order.
+
+    Hidden folders are left out (a mounted ConfigMap keeps its old data there), and what package managers installed.
+    """
     for path in sorted(root.rglob("*")):
-        hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+        below = path.relative_to(root).parts
+        hidden = any(part.startswith(".") or part in INSTALLED for part in below)
         if path.suffix in SUFFIXES and not hidden and path.is_file():
             yield path

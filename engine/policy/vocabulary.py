@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from faultwise import dsl
@@ -17,6 +18,7 @@ from .parsed import Parsed
 from .profiles import out_of_bounds
 from .statuses import parse_statuses
 
+NEEDED = ("fault", "temporary", "fallback", "wait_ok", "lock", "status")  # of a reason, by whichever files
 OUR_FAULTS = frozenset({"caller", "gateway", "policy"})  # nothing upstream is wrong: these lock nothing
 
 
@@ -39,14 +41,24 @@ def build_vocabulary(merged: Mapping[str, Any], files: Iterable[Parsed]) -> tupl
     places = _Places(tuple(files))
     problems: list[Problem] = []
     markers = {name: tuple(words) for name, words in merged.get("markers", {}).items()}
-    reasons = {name: _reason(name, row, markers, places, problems) for name, row in merged.get("reasons", {}).items()}
+    terminals = merged.get("terminals", {})
+    reasons = {}
+    for name, row in merged.get("reasons", {}).items():
+        if (reason := _reason(name, row, markers, places, problems)) is not None:
+            reasons[name] = reason
+            if reason.terminal is not None and reason.terminal not in terminals:
+                path = ("reasons", name, "terminal")
+                problems.append(places.unknown(path, "terminal", reason.terminal, terminals))
+    for name, row in terminals.items():
+        if (refused := row.get("refused")) is not None and refused not in reasons:
+            problems.append(places.unknown(("terminals", name, "refused"), "reason", refused, reasons))
     profiles = _waits(merged.get("profiles", {}))
     for name, profile in profiles.items():
-        for path, message in out_of_bounds(name, profile):
-            problems.append(places.problem(("profiles", name, *path), "FW011", message))
+        for at, message in out_of_bounds(name, profile):
+            problems.append(places.problem(("profiles", name, *at), "FW011", message))
     vocabulary = Vocabulary(
         reasons,
-        {name: _terminal(name, row, markers) for name, row in merged.get("terminals", {}).items()},
+        {name: _terminal(name, row, markers) for name, row in terminals.items()},
         Allowlists(**{name: frozenset(map(str.lower, names)) for name, names in merged.get("allowlists", {}).items()}),
         {name: dsl.duration(wait) for name, wait in merged.get("caps", {}).items()},
         profiles,
@@ -70,6 +82,10 @@ class _Places:
         line, column = parsed.document.locate(path, offset)
         return Problem(parsed.name, line, column, code, message, hint)
 
+    def unknown(self, path: tuple[str | int, ...], what: str, name: str, known: Iterable[str]) -> Problem:
+        near = get_close_matches(name, known, 1)
+        return self.problem(path, "FW021", f"unknown {what} `{name}`", f"did you mean `{near[0]}`?" if near else "")
+
     def origin(self, path: tuple[str | int, ...]) -> Origin:
         parsed = self._file(path)
         if parsed is None:
@@ -89,7 +105,18 @@ class _Places:
 
 def _reason(
     name: str, row: Mapping[str, Any], markers: Mapping[str, tuple[str, ...]], places: _Places, problems: list[Problem]
-) -> Reason:
+) -> Reason | None:
+    missing = [key for key in NEEDED if key not in row]
+    if missing:  # rows may be written in parts, so that only what all files say together is known to lack a key
+        hint = "a new reason says what it means; a known one keeps what is not written"
+        problems += (places.problem(("reasons", name), "FW012", f"missing key `{key}`", hint) for key in missing)
+        return None
+    try:
+        accepts = parse_statuses([row["status"], *row.get("accepts", ())])
+    except ValueError as error:
+        problems.append(places.problem(("reasons", name, "accepts"), "FW011", str(error)))
+        return None
+
     def report(message: str, hint: str, offset: int) -> None:
         problems.append(places.problem(("reasons", name, "cooldown"), "FW020", message, hint, offset))
 
@@ -104,7 +131,7 @@ def _reason(
         wait_ok=row["wait_ok"],
         lock=row["lock"],
         status=row["status"],
-        accepts=parse_statuses([row["status"], *row.get("accepts", ())]),
+        accepts=accepts,
         cooldown=cooldown,
         breaker=row.get("breaker", False),
         terminal=row.get("terminal"),

@@ -13,8 +13,8 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .base import LOST, Change, Data, Row, StoreHealth, holds
@@ -77,7 +77,7 @@ class Sqlite:
                 return False
             try:
                 free = self._claim(name, owner, now, until)
-            except (sqlite3.Error, Damaged) as error:
+            except Exception as error:
                 # where nobody else can be asked, one for each process is the best there is
                 free = self._away is not None or not busy(error)
                 self._drop_claiming()
@@ -143,6 +143,10 @@ class Sqlite:
         except (sqlite3.Error, OSError) as error:
             self._fail(str(error), shut=not busy(error))
             return False
+        except Exception as error:  # of ours; whatever it is, the thread that writes must go on
+            self._faults += 1
+            self._fail(f"a fault of the store itself: {error!r}")
+            return False
         self._away = self._error = None
         return True
 
@@ -205,7 +209,8 @@ class Sqlite:
         for kind, key, data, at in self._file.execute(
             "SELECT kind, key, data, at FROM records WHERE at > ? ORDER BY at", (self._at,)
         ):
-            rows.append(Row(kind, key, None if data is None else json.loads(data)))
+            with self._one(f"{kind} {key!r}"):
+                rows.append(Row(kind, key, None if data is None else json.loads(data)))
             self._at = at
         return rows
 
@@ -220,12 +225,13 @@ class Sqlite:
             at = int(at)
             for (kind, key), (changes, count) in taken.items():
                 before, after = self._changed(file, kind, key, changes)
-                if after != before:
+                if after != before and self._kept(file, kind, key, after, at + 1):
                     at += 1
-                    text = None if after is None else json.dumps(after, ensure_ascii=False, separators=(",", ":"))
-                    file.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", (kind, key, text, at))
-                rows.append(Row(kind, key, after, count))
-            file.executemany("DELETE FROM claims WHERE name = ? AND owner = ?", released.items())
+                    before = after
+                rows.append(Row(kind, key, before, count))
+            for name, owner in released.items():
+                with self._one(f"the claim {name!r}"):
+                    file.execute("DELETE FROM claims WHERE name = ? AND owner = ?", (name, owner))
             file.execute("UPDATE meta SET value = ? WHERE name = 'at'", (str(at),))
             if at % 1000 == 0:
                 self._forget(file, at)
@@ -238,11 +244,32 @@ class Sqlite:
         self._at = at
         self.inbox.extend(rows)
 
+    @contextmanager
+    def _one(self, what: str) -> Iterator[None]:
+        """What cannot be written by itself is dropped and counted: it must not hold up all others."""
+        try:
+            yield
+        except sqlite3.Error:
+            raise
+        except Exception as error:
+            self._faults += 1
+            self._fault = f"{what} cannot be kept and is left out: {error!r}"
+
+    def _kept(self, file: sqlite3.Connection, kind: str, key: str, data: Data | None, at: int) -> bool:
+        """Write a record; whether that was possible."""
+        with self._one(f"{kind} {key!r}"):
+            text = None if data is None else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+            file.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", (kind, key, text, at))
+            return True
+        return False
+
     def _changed(
         self, file: sqlite3.Connection, kind: str, key: str, changes: list[Change]
     ) -> tuple[Data | None, Data | None]:
-        found = file.execute("SELECT data FROM records WHERE kind = ? AND key = ?", (kind, key)).fetchone()
-        before: Data | None = json.loads(found[0]) if found is not None and found[0] is not None else None
+        before: Data | None = None
+        with self._one(f"{kind} {key!r}"):
+            found = file.execute("SELECT data FROM records WHERE kind = ? AND key = ?", (kind, key)).fetchone()
+            before = json.loads(found[0]) if found is not None and found[0] is not None else None
         after = before
         for change in changes:
             try:

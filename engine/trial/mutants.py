@@ -147,7 +147,7 @@ def _less(items: Sequence[Any], number: int) -> list[Any]:
 def _with(policy: Policy, mutant: Mutant) -> Policy | None:
     """The policy with the mutant in the rule's place, wherever it is inherited; None where it does not compile."""
     rule = mutant.rule
-    builder = Builder(policy.reasons, policy.markers, policy.allowlists)
+    builder = Builder(policy.reasons, policy.markers, policy.allowlists, policy.terminals)
     entry = Entry(mutant.data, rule.entry.parsed, rule.entry.path)
     origin = rule.entry.origin
 

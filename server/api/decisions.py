@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from faultwise.engine.failure.intake import intake
 from faultwise.engine.failure.record import Failure
@@ -19,6 +19,8 @@ from faultwise.server.cell import Cell
 from faultwise.server.proxy.access import client
 from faultwise.server.proxy.body import whole
 from faultwise.server.proxy.request import Refused
+
+from .answer import Json
 
 ROWS_LIMIT = 1000  # failures in one request
 BODY_LIMIT = 8 * 1024 * 1024
@@ -44,10 +46,10 @@ def router(cell: Cell, clock: Callable[[], float]) -> APIRouter:
         now = clock()
         found = [_one(row, now, active.policy, active.generation, of) for row in rows]
         if isinstance(asked, list):
-            return JSONResponse(found)
+            return Json(found)
         if "error" in found[0]:
             raise Refused(422, found[0]["error"], "unreadable")
-        return JSONResponse(found[0])
+        return Json(found[0])
 
     @routes.post("/api/classify")
     async def classify(request: Request) -> Response:

@@ -7,11 +7,13 @@ from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from faultwise.engine.state.lock import MODEL_SCOPES, Lock
 from faultwise.server.cell import Cell
 from faultwise.server.proxy.access import admin
+
+from .answer import Json
 
 
 def router(cell: Cell, token: str, clock: Callable[[], float]) -> APIRouter:
@@ -21,7 +23,7 @@ def router(cell: Cell, token: str, clock: Callable[[], float]) -> APIRouter:
     @routes.get("/healthz")
     async def alive() -> Response:
         """200 while the process answers."""
-        return JSONResponse({"status": "ok"})
+        return Json({"status": "ok"})
 
     @routes.get("/readyz")
     async def ready() -> Response:
@@ -32,13 +34,13 @@ def router(cell: Cell, token: str, clock: Callable[[], float]) -> APIRouter:
             "policy_error": None if cell.refusal is None else str(cell.refusal.problems[0]).splitlines()[0],
             "store": cell.state.store.health().status,
         }
-        return JSONResponse(state, 503 if cell.draining else 200)
+        return Json(state, 503 if cell.draining else 200)
 
     @routes.get("/api/monitoring/health")
     async def health(request: Request) -> Response:
         """What is closed and why, the soonest end first; breakers, gates, the store and the policy."""
         admin(tuple(request.headers.raw), token, cell.active.settings.address[0])
-        return JSONResponse(glance(cell, clock()))
+        return Json(glance(cell, clock()))
 
     return routes
 

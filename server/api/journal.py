@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from faultwise.dsl import duration
 from faultwise.engine.failure.intake import instant
@@ -16,6 +16,8 @@ from faultwise.server.cell import Cell
 from faultwise.server.journal.recent import KEPT, Follower, Recent, Wanted, unmatched
 from faultwise.server.proxy.access import admin
 from faultwise.server.proxy.request import Refused
+
+from .answer import Json
 
 FOLLOWERS = 32  # at once
 TICK = 1.0  # seconds between looks at whether the server is going down
@@ -60,8 +62,8 @@ def router(cell: Cell, recent: Recent, token: str, clock: Callable[[], float]) -
         if wanted.unmatched:
             rows = recent.find(wanted)
             found = await asyncio.to_thread(unmatched, rows, cell.active.policy)
-            return JSONResponse(found[:limit])
-        return JSONResponse(recent.find(wanted, limit))
+            return Json(found[:limit])
+        return Json(recent.find(wanted, limit))
 
     return routes
 

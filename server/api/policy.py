@@ -6,12 +6,13 @@ from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from faultwise.server.cell import Cell
 from faultwise.server.proxy.access import admin
 from faultwise.server.reload import Reloader
 
+from .answer import Json
 from .problem import listed, problem
 
 
@@ -26,7 +27,7 @@ def router(cell: Cell, reloader: Reloader | None, token: str) -> APIRouter:
     async def policy(request: Request) -> Response:
         """The policy in use, and the newest one where that is another."""
         let_in(request)
-        return JSONResponse(described(cell))
+        return Json(described(cell))
 
     @routes.post("/api/policy/reload")
     async def reload(request: Request) -> Response:
@@ -35,7 +36,7 @@ def router(cell: Cell, reloader: Reloader | None, token: str) -> APIRouter:
         if reloader is None:
             return problem(409, "this server was started without files to reload")
         if await reloader.reload():
-            return JSONResponse({"acks": [_active(cell)], "nacks": [], **_active(cell)})
+            return Json({"acks": [_active(cell)], "nacks": [], **_active(cell)})
         refusal = cell.refusal
         problems = listed(refusal.problems) if refusal else []
         detail = f"the files were refused; generation {cell.active.generation} still serves"

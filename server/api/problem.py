@@ -20,7 +20,7 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, 
     """An error answer; `more` are extension members."""
     title = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "Error"
     document = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
-    content = json.dumps(document, ensure_ascii=False)
+    content = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
     return Response(content, status, dict(headers or {}), media_type="application/problem+json")
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
+from faultwise.engine.failure.decode import cleaned
 from faultwise.engine.failure.intake import instant, intake
 from faultwise.engine.state.lock import Exclusion, Identity, Trial
 from faultwise.engine.state.outcome import Outcome
@@ -24,6 +25,7 @@ from faultwise.server.proxy.request import Refused
 from faultwise.server.proxy.target import family
 from faultwise.server.proxy.waiting import claimed
 
+from .answer import Json
 from .decisions import BODY_LIMIT, ROWS_LIMIT
 
 ERROR_LIMIT = 300
@@ -56,7 +58,7 @@ def router(cell: Cell, token: str, clock: Callable[[], float], draw: Callable[[]
         found = [_reported(cell, row, clock(), draw()) for row in asked]
         if not many and "error" in found[0]:
             raise Refused(422, found[0]["error"], "unreadable")
-        return JSONResponse(found if many else found[0])
+        return Json(found if many else found[0])
 
     @routes.post("/api/gate")
     async def gate(request: Request) -> Response:
@@ -64,7 +66,7 @@ def router(cell: Cell, token: str, clock: Callable[[], float], draw: Callable[[]
         it needs, if one is free; its report gives it back, under the `permit` it was told.
         """
         _, asked = await rows(request, "targets")
-        return JSONResponse({"targets": [await _gated(cell, row, clock()) for row in asked]})
+        return Json({"targets": [await _gated(cell, row, clock()) for row in asked]})
 
     return routes
 
@@ -151,6 +153,7 @@ def _identity(active: Active, row: Any) -> Identity:
     for name, value in texts.items():
         if value is not None and not isinstance(value, str):
             raise ValueError(f"`{name}`: expected text, found `{value}`")
+    texts = {name: value and cleaned(value) for name, value in texts.items()}
     found = active.routes.connection(texts["connection"] or "")
     if found is not None:
         return active.routes.target(found, texts["model"] or "").identity

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from faultwise.engine.failure.intake import instant
 from faultwise.engine.state.lock import MODEL_SCOPES, Lock
@@ -18,6 +18,7 @@ from faultwise.server.proxy.access import admin
 from faultwise.server.proxy.body import whole
 from faultwise.server.proxy.request import Refused
 
+from .answer import Json
 from .health import shown
 
 log = logging.getLogger("faultwise.state")
@@ -40,7 +41,7 @@ def router(cell: Cell, token: str, clock: Callable[[], float]) -> APIRouter:
     async def listed(request: Request) -> Response:
         """The active model lockouts."""
         let_in(request)
-        return JSONResponse([shown(cell, lock) for lock in lockouts()])
+        return Json([shown(cell, lock) for lock in lockouts()])
 
     @routes.delete("/api/resilience/model-cooldowns")
     async def cleared(request: Request) -> Response:
@@ -48,7 +49,7 @@ def router(cell: Cell, token: str, clock: Callable[[], float]) -> APIRouter:
         let_in(request)
         wanted = await _asked(request, NAMES)
         named = [lock for lock in lockouts() if all(getattr(lock, key) == value for key, value in wanted.items())]
-        return JSONResponse({"cleared": [lock.key for lock in named if cell.locks.clear(lock.key, clock())]})
+        return Json({"cleared": [lock.key for lock in named if cell.locks.clear(lock.key, clock())]})
 
     @routes.post("/api/resilience/reset")
     async def reset(request: Request) -> Response:
@@ -60,7 +61,7 @@ def router(cell: Cell, token: str, clock: Callable[[], float]) -> APIRouter:
             raise Refused(422, "name a `provider`, a `connection`, a `model`, or say `all: true`", "unreadable")
         keys = cell.state.clear(clock(), **({} if everything is True else wanted))
         log.info("reset by hand %s cleared=%s", json.dumps(wanted) if wanted else "all", ",".join(keys) or "-")
-        return JSONResponse({"cleared": keys})
+        return Json({"cleared": keys})
 
     @routes.post("/api/resilience/lock")
     async def lock(request: Request) -> Response:
@@ -77,7 +78,7 @@ def router(cell: Cell, token: str, clock: Callable[[], float]) -> APIRouter:
         provider = cell.active.policy.provider(found.provider).name
         held = cell.state.hold(found.id, provider, until, clock())
         log.info("lock by hand connection=%s until=%s", found.id, until if until is not None else "reset")
-        return JSONResponse(shown(cell, held))
+        return Json(shown(cell, held))
 
     return routes
 

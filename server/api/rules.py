@@ -7,13 +7,15 @@ from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from faultwise.engine.policy.model import Restatement, Rule
 from faultwise.engine.policy.policy import Policy
 from faultwise.server.cell import Cell
 from faultwise.server.hits import Hits
 from faultwise.server.proxy.access import admin
+
+from .answer import Json
 
 GENERAL = "general"  # the rules that are tried for every provider
 
@@ -33,7 +35,7 @@ def router(cell: Cell, hits: Hits, token: str) -> APIRouter:
             for name, rows in _by_provider(active.policy, hits)
             if wanted is None or wanted.lower() == name.lower()
         }
-        return JSONResponse({"generation": active.generation, "digest": active.policy.digest, "providers": found})
+        return Json({"generation": active.generation, "digest": active.policy.digest, "providers": found})
 
     return routes
 

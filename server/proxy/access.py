@@ -47,7 +47,7 @@ def admin(headers: Pairs, token: str, host: str) -> None:
     if not is_loopback(host):
         raise Refused(403, "set FAULTWISE_ADMIN_TOKEN to manage a server that other machines can reach", "forbidden")
     named = _first(headers, b"host")
-    if named and not is_loopback(urlsplit(f"//{named}").hostname or ""):
+    if named and not is_loopback(_host(f"//{named}")):
         raise Refused(403, "the `Host` header names another machine", "forbidden")
     _same_machine(headers)
 
@@ -55,7 +55,7 @@ def admin(headers: Pairs, token: str, host: str) -> None:
 def presented(headers: Pairs, query: bytes) -> tuple[str, ...]:
     """Every credential a client presents, wherever it does: an upstream may quote them."""
     found = [_bare(value).decode("latin-1") for name, value in headers if name in PRESENTED]
-    if b"key=" in query:
+    if query:
         found += parse_qs(query.decode("latin-1")).get("key", ())
     return tuple(filter(None, found))
 
@@ -66,8 +66,16 @@ def _bare(value: bytes) -> bytes:
 
 def _same_machine(headers: Pairs) -> None:
     origin = _first(headers, b"origin")
-    if origin and not is_loopback(urlsplit(origin).hostname or ""):
+    if origin and not is_loopback(_host(origin)):
         raise Refused(403, "requests from pages of other sites are not served", "forbidden")
+
+
+def _host(url: str) -> str:
+    """The host an address names; empty where it names none or is no address."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _presented(headers: Pairs, query: bytes) -> bytes:

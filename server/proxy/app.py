@@ -25,13 +25,14 @@ from .delivery import Sent, deliver
 from .endpoint import ENDPOINTS, Endpoint
 from .outcome import Outcome, Said, of_attempt
 from .relay import Relay
-from .request import Pairs, Refused, read
+from .request import LARGE, Pairs, Refused, read
 from .telling import tell
 from .upstream import Upstreams
 from .waiting import patience
 
 log = logging.getLogger("faultwise.request")
 ID_BYTES = 9
+BROKEN = Outcome(500, "internal_error", Said("the server failed on this request; its log says more", "internal_error"))
 RETRYABLE = (408, 429, 500, 502, 503, 504)  # of statuses that can no longer be told
 LEFT = Outcome(499, GONE, Said())  # told to nobody; the log's word for a client that left
 
@@ -52,7 +53,7 @@ class Proxy:
         begun = time.perf_counter()
         id = f"fw-{secrets.token_urlsafe(ID_BYTES)}"
         try:
-            relay = await self._admit(id, scope, receive)
+            relay = await self._admitted(id, scope, receive)
         except Refused as refused:
             self.observer.refused(self.endpoint.name, refused.status, refused.code)
             status = await self._refuse(id, refused, tuple(scope["headers"]), send)
@@ -64,14 +65,28 @@ class Proxy:
             return
         await _attended(self._serve(relay, send, begun), receive)
 
+    async def _admitted(self, id: str, scope: Scope, receive: Receive) -> Relay:
+        """What `_admit` comes to; a fault of ours is a refusal in the client's wire."""
+        try:
+            return await self._admit(id, scope, receive)
+        except (Refused, Gone):
+            raise
+        except Exception:
+            log.exception("request id=%s failed here", id)
+            raise Refused(BROKEN.status, BROKEN.said.message, BROKEN.reason) from None
+
     async def _admit(self, id: str, scope: Scope, receive: Receive) -> Relay:
         active = self.cell.active
         headers: Pairs = tuple(scope["headers"])
         if len(headers) > active.settings.value("limits.headers"):
             raise Refused(431, "the request has too many headers", "too_many_headers")
+        most = active.settings.value("limits.header_bytes")
+        if sum(len(name) + len(value) for name, value in headers) > most:
+            raise Refused(431, f"the request's headers are larger than {most} bytes", "headers_too_large")
         key = known(headers, scope["query_string"], active.settings.keys)
         body = await whole(receive, active.settings.value("limits.body"))
-        call = read(id, self.endpoint, scope["path"], scope["query_string"], headers, body)
+        asked = id, self.endpoint, scope["path"], scope["query_string"], headers, body
+        call = read(*asked) if len(body) <= LARGE else await asyncio.to_thread(read, *asked)
         plan = active.routes.plan(call.model, self.endpoint, key)
         bounds = patience(active.settings, call)
         budget = self.cell.budget(call.model)
@@ -86,7 +101,7 @@ class Proxy:
         client = Client(send, settings.value("limits.unread"))
         try:
             after = settings.value("limits.heartbeat") if holds_events(relay.call) else 0.0
-            found = await client.waiting(relay.run(), after, answers.headers(relay.call.id, 1, None))
+            found = await client.waiting(self._run(relay), after, answers.headers(relay.call.id, 1, None))
             if isinstance(found, Opened):
                 opened = found
                 self.observer.opened(found.attempt, begun, relay.waited)
@@ -100,6 +115,7 @@ class Proxy:
         except Stuck:
             log.info("unread request id=%s: the client does not read its answer and is given up", relay.call.id)
         finally:
+            client.close()
             if opened is not None:
                 await opened.attempt.close()
             relay.finish()
@@ -111,6 +127,14 @@ class Proxy:
             model, reason = relay.call.model, outcome.reason
             attempts = ledger.dispatched
             _line(relay.call.id, self.endpoint, model, target, outcome.status, attempts, reason, outcome.rule, begun)
+
+    async def _run(self, relay: Relay) -> Opened | Outcome:
+        """What the relay comes to; a fault of ours is an outcome in the client's wire."""
+        try:
+            return await relay.run()
+        except Exception:
+            log.exception("request id=%s failed here", relay.call.id)
+            return BROKEN
 
     async def _answer(self, outcome: Outcome, relay: Relay, client: Client) -> Sent:
         told = tell(relay.active.policy, self.endpoint, relay.call.headers, outcome, relay.ledger)

@@ -6,6 +6,7 @@ The result is an `Opened` answer that may be committed to the client, or the `De
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,6 +17,7 @@ from faultwise.engine.policy.policy import Policy
 from faultwise.engine.routing.window import windows
 from faultwise.engine.verdict.decide import Decision, conclude
 
+from .alarm import Alarm
 from .deadline import TOTAL, Late, within
 from .glance import ordinary
 from .headers import first, up
@@ -28,6 +30,22 @@ from .transport import Answer, Outgoing
 from .upstream import Upstreams
 from .watchdog import MEASURED, Bounds, Watch
 
+EVENTS = "text/event-stream"
+FRAMES = "application/vnd.amazon.eventstream"
+UNFIT = 502  # what an answer stands for that no endpoint gives
+STREAM_START = 16  # bytes that show whether events begin
+TEXTUAL = (
+    b"{",
+    b"[",
+    b"<",
+    b" ",
+    b"\n",
+    b"\r",
+    b"\t",
+    b"\xef",
+    b"\x1f",
+)  # first bytes of errors: JSON, pages, packed ones
+_STREAM = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:")
 ERROR_BODY_PATIENCE = 5.0  # seconds for what an error says, once its status is known
 
 
@@ -49,7 +67,7 @@ class Attempt:
     waited: float = field(default=0.0, init=False)  # seconds, for the upstream
     slow: bool = field(default=False, init=False)  # its stream trickles
     _under_way: bool = field(default=False, init=False)
-    _timer: asyncio.Timeout | None = field(default=None, init=False)  # of the wait for the next bytes
+    _alarm: Alarm = field(default_factory=Alarm, init=False)  # of the wait for the next bytes
     _watch: Watch | None = field(default=None, init=False)
     _round: asyncio.TimerHandle | None = field(default=None, init=False)  # when the stream's pace is judged next
 
@@ -74,6 +92,7 @@ class Attempt:
         if self._under_way:
             self._under_way = False
             self.target.record.left()
+        self._alarm.close()
         if self._round is not None:
             self._round.cancel()
         line, self.line = self.line, None
@@ -90,29 +109,32 @@ class Attempt:
         here = answer.ready()
         if here is not None:
             return here
-        idle = asyncio.get_running_loop().time() + self.target.connection.deadlines.idle
-        begun = time.perf_counter()
+        alarm, begun = self._alarm, time.perf_counter()
+        alarm.set(self.target.connection.deadlines.idle, self.until)
         try:
-            async with asyncio.timeout_at(min(idle, self.until)) as timer:
-                self._timer = timer
-                return await answer.read()
-        except TimeoutError:
-            if not timer.expired():
-                raise
-            raise Late("slow_stream" if self.slow else "idle_timeout" if idle <= self.until else TOTAL) from None
+            return await answer.read()
+        except asyncio.CancelledError:
+            if alarm.rang():
+                raise Late(self._late()) from None
+            raise
         finally:
-            self._timer = None
+            alarm.off()
             self.waited += time.perf_counter() - begun
 
-    def judge(self, phase: str, *, kind: str | None = None, body: bytes = b"") -> Decision:
-        """The decision about what was seen here. One that is ours (`local_limit`) is local whatever the phase."""
+    def _late(self) -> str:
+        if self.slow:
+            return "slow_stream"
+        return TOTAL if asyncio.get_running_loop().time() >= self.until else "idle_timeout"
+
+    def judge(self, phase: str, *, kind: str | None = None, body: bytes = b"", status: int | None = None) -> Decision:
+        """The decision about what was seen here. `status`: under which it is judged, if not the answer's. One that is ours (`local_limit`) is local whatever the phase."""
         if kind == TOTAL:
             phase = "local"
         connection = self.target.connection
         failure = Failure(
             provider=self.target.provider,
             now=self.clock(),
-            status=self.answer.status if self.answer is not None and kind is None else None,
+            status=status or (self.answer.status if self.answer is not None and kind is None else None),
             headers=Headers([(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.headers]),
             body=body[:BODY_LIMIT],
             phase=phase,
@@ -140,12 +162,13 @@ class Attempt:
             if self.target.record.watched:
                 self._note()
             if not 200 <= answer.status < 300:
-                return self._unless_fine("response", await self._error_body())
-            content_type = first(answer.headers, b"content-type")
-            if content_type.startswith("text/event-stream"):
-                return await self._open_stream(content_type, loop.time() + deadlines.first_content)
-            if "json" in content_type or content_type.startswith("text/") or not content_type:
-                return await self._open_document()
+                return await self._open_refusal()
+            content_type = first(answer.headers, b"content-type").lower()
+            content_at = loop.time() + deadlines.first_content
+            if content_type.startswith(EVENTS):
+                return await self._open_stream(content_type, content_at)
+            if not content_type.startswith(FRAMES):
+                return await self._open_other(content_at)
         except Late as late:
             return self.judge("transport", kind=late.kind)
         except FAILURES as error:
@@ -168,11 +191,19 @@ class Attempt:
         finally:
             self.waited += time.perf_counter() - begun
 
-    async def _open_stream(self, content_type: str, at: float) -> Opened | Decision:
-        """Hold the stream back until its first content."""
+    async def _open_refusal(self) -> Decision:
+        """The decision about a status that is no success. A redirect would lead the client past the gateway."""
+        body = await self._error_body()
+        decision = self.judge("response", body=body)
+        return decision if decision.verdict.failed else self.judge("response", body=body, status=UNFIT)
+
+    async def _open_stream(self, content_type: str, at: float, begun: bytes = b"") -> Opened | Decision:
+        """Hold the stream back until its first content. `begun`: what was read of it already."""
+        if first(self.headers, b"content-encoding").lower() not in ("", "identity"):
+            return self.judge("transport", kind="bad_encoding")  # packed, though it was asked not to be
         head = Head(self.policy.envelopes, content_type, self._watched())
         while not head.content:
-            chunk = await within(self.chunk(), at, "first_content_timeout", self.until)
+            chunk, begun = begun or await within(self.chunk(), at, "first_content_timeout", self.until), b""
             if chunk:
                 head.feed(chunk)
             else:
@@ -200,33 +231,56 @@ class Attempt:
         loop = asyncio.get_running_loop()
         now = loop.time()
         if self._watch.slow(now):
-            if self._timer is not None:
+            if self._alarm.waiting:
                 self.slow = True
-                self._timer.reschedule(now)
+                self._alarm.ring()
                 return
             self._watch.restart(now)  # it is the client who does not fetch what is there
         self._round = loop.call_at(self._watch.due(), self._pace)
 
-    async def _open_document(self) -> Opened | Decision:
-        """Read an answer that is no stream, up to the size an error can have."""
+    async def _open_other(self, at: float) -> Opened | Decision:
+        """Read an answer that is not called a stream, up to the size an error can have: it is what its bytes are."""
         held = bytearray()
         whole = False
+        audio = self.call.endpoint.name == "audio"
         while len(held) <= BODY_LIMIT and not whole:
             chunk = await self.chunk()
             held += chunk
             whole = not chunk
-        assert self.answer is not None, "its head was read"
-        if whole and not held and self.answer.status == 200:
-            return self.judge("transport", kind="truncated")
+            if audio and held and not held.startswith(TEXTUAL):
+                return Opened(self, bytes(held), None, whole)  # sound is passed on as it comes
+            if not audio and (whole or len(held) >= STREAM_START) and _STREAM.match(held):
+                self._call_it_a_stream()
+                return await self._open_stream(EVENTS, at, bytes(held))
+        if whole and not held:
+            return self.judge("transport", kind="truncated")  # whatever its status: each endpoint has an answer
         body = bytes(held)
-        if whole and not ordinary(body):
-            return self._unless_fine("body", body)
+        if ordinary(body[:BODY_LIMIT], self.policy.envelopes):
+            return Opened(self, body, None, whole)
+        return self._unless_fit(body, whole, audio)
+
+    def _call_it_a_stream(self) -> None:
+        """Let the client know that a stream of events comes, whatever the upstream called it."""
+        others = (pair for pair in self.headers if pair[0] != b"content-type")
+        self.headers = (*others, (b"content-type", EVENTS.encode()))
+
+    def _unless_fit(self, body: bytes, whole: bool, audio: bool) -> Opened | Decision:
+        """The decision about what came in place of an answer; the answer where it is one all the same.
+
+        What is no JSON where only JSON answers is some proxy's page or sentence. It is judged as it would be under 502.
+        """
+        decision = self.judge("body", body=body)
+        cut = not whole and decision.reading.kind == "bad_encoding"  # of something packed, which cannot be read in part
+        if decision.verdict.failed and not cut:
+            return decision
+        if not audio and not cut and decision.reading.body.lstrip()[:1] not in ("{", "["):
+            return self.judge("response", body=body, status=UNFIT)
         return Opened(self, body, None, whole)
 
-    def _unless_fine(self, phase: str, body: bytes, head: Head | None = None) -> Opened | Decision:
+    def _unless_fine(self, phase: str, body: bytes, head: Head) -> Opened | Decision:
         """The decision about an answer that looks wrong; the answer itself where the policy finds nothing in it."""
         decision = self.judge(phase, body=body)
-        return decision if decision.verdict.failed else Opened(self, body, head, whole=phase == "body")
+        return decision if decision.verdict.failed else Opened(self, body, head)
 
     async def _error_body(self) -> bytes:
         """What an error says, as far as it can be read: a failure here takes nothing from what is known."""

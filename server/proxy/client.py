@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from math import inf
 from typing import Any, TypeVar
 
 from starlette.types import Send
 
+from .alarm import Alarm
 from .request import Call
 
 T = TypeVar("T")
@@ -23,13 +25,13 @@ class Stuck(Exception):
 class Client:
     """Belongs to the task of its request. `patience`: seconds a piece of an answer may stay unread."""
 
-    __slots__ = ("started", "_send", "_patience", "_stuck", "_stop")
+    __slots__ = ("started", "_send", "_patience", "_alarm", "_stop")
 
     def __init__(self, send: Send, patience: float) -> None:
         self.started = False  # status and headers are out
         self._send = send
         self._patience = patience
-        self._stuck = False
+        self._alarm = Alarm()
         self._stop: asyncio.Event | None = None  # of the comments
 
     async def start(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
@@ -40,17 +42,19 @@ class Client:
 
     async def piece(self, body: bytes) -> None:
         """Send a piece of the body. Raises `Stuck`."""
-        task = asyncio.current_task()
-        assert task is not None, "requests are served in tasks"
-        handle = asyncio.get_running_loop().call_later(self._patience, self._give_up, task)
+        self._alarm.set(self._patience, inf)
         try:
             await self._send({"type": "http.response.body", "body": body, "more_body": True})
         except asyncio.CancelledError:
-            if not self._stuck:
-                raise
-            raise Stuck from None
+            if self._alarm.rang():
+                raise Stuck from None
+            raise
         finally:
-            handle.cancel()
+            self._alarm.off()
+
+    def close(self) -> None:
+        """Nothing more is sent."""
+        self._alarm.close()
 
     async def end(self, body: bytes = b"") -> None:
         """Send the last piece."""
@@ -85,10 +89,6 @@ class Client:
                     await stop.wait()
             except TimeoutError:
                 continue
-
-    def _give_up(self, task: asyncio.Task[Any]) -> None:
-        self._stuck = True
-        task.cancel()
 
 
 def holds_events(call: Call) -> bool:

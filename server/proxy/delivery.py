@@ -36,7 +36,7 @@ async def deliver(opened: Opened, relay: Relay, client: Client) -> Sent:
     answer = attempt.answer
     assert answer is not None, "an opened answer has one"
     sent = Sent(200 if client.started else answer.status)
-    headers = down(attempt.headers)
+    headers = down(attempt.headers, attempt.target.connection.hidden)
     headers += answers.headers(relay.call.id, relay.ledger.dispatched, attempt.target.label)
     if opened.whole:
         headers.append((b"content-length", str(len(opened.held)).encode()))

@@ -8,22 +8,16 @@ from __future__ import annotations
 
 import re
 
+from faultwise.engine.failure.envelope import Envelopes
+
 # How the answers of the wires we know begin what they carry.
 _ANSWER = re.compile(rb'"(?:choices|candidates|content|output|data|results)" ?: ?\[ ?[{"]|"delta" ?: ?["{]|"embedding"')
-_TROUBLE = re.compile(
-    rb'(?<!\\)"(?:\w+_)?(?:error|fail|exception|err_|base_resp|status_?code|ret_?code)', re.IGNORECASE
-)
-# A finish or stop reason other than those of an answer that ended as it should.
-_ODD_FINISH = re.compile(
-    rb'"(?:finish_reason|stop_reason|finishReason)"\s*:\s*"'
-    rb'(?!(?:stop|length|tool_calls|function_call|end_turn|max_tokens|tool_use|stop_sequence|pause_turn|STOP|MAX_TOKENS)")'
-)
 _FINISHED = re.compile(rb'"(?:finish_reason|stop_reason|finishReason)"\s*:\s*"|"response\.(?:completed|incomplete)"')
 
 
-def ordinary(raw: bytes) -> bool:
-    """Whether a document or an event is plainly an answer, or a part of one."""
-    return bool(_ANSWER.search(raw)) and not _TROUBLE.search(raw) and not _ODD_FINISH.search(raw)
+def ordinary(data: bytes, envelopes: Envelopes) -> bool:
+    """Whether a document, or the data of an event, is plainly an answer or a part of one: the policy would agree."""
+    return bool(_ANSWER.search(data)) and not envelopes.suspicious(data)
 
 
 def finishes(raw: bytes) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .request import Pairs
 
 # RFC 9110 7.6.1: these, and what `Connection` names, are between two neighbours only.
@@ -47,11 +49,14 @@ def up(headers: Pairs, dropped: frozenset[bytes], own: Pairs) -> list[tuple[byte
     return sent
 
 
-def down(headers: Pairs) -> list[tuple[bytes, bytes]]:
-    """The headers of an upstream's answer that reach the client."""
+def down(headers: Pairs, hidden: Iterable[str] = ()) -> list[tuple[bytes, bytes]]:
+    """The headers of an upstream's answer that reach the client, without those that quote what is `hidden`."""
     named = _named(headers)
     dropped = NOT_DOWN | named if named else NOT_DOWN
-    return [pair for pair in headers if pair[0] not in dropped and not pair[0].startswith(OURS)]
+    passed = [pair for pair in headers if pair[0] not in dropped and not pair[0].startswith(OURS)]
+    for secret in map(str.encode, hidden):
+        passed = [pair for pair in passed if secret not in pair[1] or pair[0] == b"content-type"]
+    return passed
 
 
 def first(headers: Pairs, name: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import quote_from_bytes
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 import httpx
 
@@ -33,9 +33,14 @@ class Outlet:
         """What a request that came in at `path` asks its upstream for, without the client's own `key`."""
         target = address(self.prefix, endpoint, path, model).encode()
         if query:
-            kept = b"&".join(part for part in query.split(b"&") if part and not part.startswith(b"key="))
+            kept = b"&".join(part for part in query.split(b"&") if part and not _is_key(part))
             target += b"?" + kept if kept else b""
         return target if _PLAIN.fullmatch(target) else quote_from_bytes(target, _KEPT).encode()
+
+
+def _is_key(part: bytes) -> bool:
+    """Whether a part of a query is the client's key, however its name is written."""
+    return unquote_to_bytes(part.partition(b"=")[0].replace(b"+", b" ")) == b"key"
 
 
 def outlet(root: str, headers: Pairs, credential: tuple[bytes, bytes] | None) -> Outlet:

@@ -6,6 +6,8 @@ The body is never re-serialised: the new name is spliced into the bytes that cam
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,10 @@ from .members import members
 
 Pairs = tuple[tuple[bytes, bytes], ...]
 MODEL_LIMIT = 500  # characters of a model's name
+LARGE = 1024 * 1024  # bytes of a body of which only the outermost members are read
+_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can say it, nothing can store or send it
+_AWAY = frozenset(("", ".", ".."))  # segments that lead elsewhere
+_ASTRAY = re.compile(r"[%?#\\\s]|^\.{0,2}$")  # what a last segment must not hold, or be
 
 
 class Refused(Exception):
@@ -71,6 +77,10 @@ def read(id: str, endpoint: Endpoint, path: str, query: bytes, headers: Pairs, b
     found, spans, stream = _in_form(body, mark) if mark else _in_json(body)
     if not isinstance(found, str) or not 0 < len(found) <= MODEL_LIMIT:
         raise Refused(400, "`model` is missing: name a combo, `provider/model` or `connection/model`", "model_missing")
+    if not found.isascii() and _HALF.search(found):
+        raise Refused(400, "`model` holds half a surrogate pair, which is not text", "model_unreadable")
+    if "{action}" in endpoint.path and _ASTRAY.search(path.rpartition("/")[2]):
+        raise Refused(404, f"there is nothing at this path below {endpoint.path.rpartition('/')[0]}", "not_found")
     return Call(id, endpoint, path, query, headers, body, found, stream, tuple(spans), quoted=mark is None)
 
 
@@ -80,7 +90,7 @@ def _in_json(body: bytes) -> tuple[Any, list[tuple[int, int]], bool]:
     try:
         text = body.decode("utf-8")
         mark = 1 if text.startswith("\ufeff") else 0
-        for key, value, start, end in members(text[mark:] if mark else text):
+        for key, value, start, end in members(text[mark:] if mark else text, shallow=len(text) > LARGE):
             if key == "model":
                 model = value
                 spans.append((start + mark, end + mark))
@@ -89,8 +99,17 @@ def _in_json(body: bytes) -> tuple[Any, list[tuple[int, int]], bool]:
     except ValueError as error:
         raise Refused(400, f"the body is not JSON: {error}") from None
     if not text.isascii():
-        spans = [(len(text[:start].encode()), len(text[:end].encode())) for start, end in spans]
+        spans = list(_in_bytes(text, spans))
     return model, spans, stream
+
+
+def _in_bytes(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The spans of characters as spans of bytes, in one pass."""
+    at = offset = 0
+    for start, end in spans:
+        begins = offset + len(text[at:start].encode())
+        at, offset = end, begins + len(text[start:end].encode())
+        yield begins, offset
 
 
 def _in_form(body: bytes, mark: bytes) -> tuple[str | None, list[tuple[int, int]], bool]:
@@ -107,6 +126,7 @@ def _in_form(body: bytes, mark: bytes) -> tuple[str | None, list[tuple[int, int]
 
 def _from_path(id: str, endpoint: Endpoint, path: str, query: bytes, headers: Pairs, body: bytes) -> Call:
     model, _, asked = path.removeprefix("/v1beta/models/").rpartition(":")
-    if not 0 < len(model) <= MODEL_LIMIT or not asked.isalnum():
+    segments = model.split("/")
+    if not 0 < len(model) <= MODEL_LIMIT or not asked.isascii() or not asked.isalnum() or _AWAY.intersection(segments):
         raise Refused(404, "expected /v1beta/models/{model}:generateContent or :streamGenerateContent", "not_found")
     return Call(id, endpoint, path, query, headers, body, model, action(path).startswith("stream"), ())

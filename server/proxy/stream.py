@@ -86,7 +86,7 @@ class Tail:
         for event in events:
             if self._saw is not None:
                 self._saw(event)
-            if not ordinary(event.raw):
+            if event.name in self._envelopes.error_events or not ordinary(event.data, self._envelopes):
                 sign = judge(event, self._envelopes)
                 if sign is Sign.ERROR:
                     self.error = event.raw

@@ -253,6 +253,8 @@ class Channel(asyncio.Protocol):
         status = self._parser.get_status_code()
         if status in INTERIM or self._exchange is None:
             return
+        if status < INTERIM.start:
+            raise httpx.RemoteProtocolError(f"{status} is not a status")
         self._in_head = False
         self._until_close = status not in BODILESS and not any(
             name == b"content-length" or (name == b"transfer-encoding" and b"chunked" in value.lower())

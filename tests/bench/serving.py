@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from fastapi import FastAPI, Request, Response
 from matching import Row  # beside this script
 
+from faultwise.engine.policy.load import load
+from faultwise.engine.policy.source import collect
 from faultwise.engine.state.locks import Locks
 from faultwise.engine.store.memory import Memory
 from faultwise.server.proxy.glance import ordinary
@@ -29,10 +31,12 @@ def rows() -> Iterator[Row]:
 def policy(locks: Locks) -> Callable[[], object]:
     """All that a healthy request runs of the policy: the locks before it, the glance at its answer, its success."""
 
+    envelopes = load(collect(), {}).envelopes
+
     def once() -> object:
         for key in KEYS:
             locks.closed(key, 0.0)
-        return ordinary(ANSWER) and list(locks.succeeded(KEYS, 0.0, 1.0))
+        return ordinary(ANSWER, envelopes) and list(locks.succeeded(KEYS, 0.0, 1.0))
 
     return once
 

@@ -85,7 +85,9 @@ def compare(operator: str, left: Node, right: Node, subject: Subject, lists: dic
     if operator == "matches":
         flags = "" if raw else "(?i)"
         field = ENVIRONMENT.fields.get(left.name) if isinstance(left, Name) and not raw else None
-        found = [match.group() for text in texts(value) for match in re2.finditer(flags + right.pattern, form(text, raw))]
+        found = [
+            match.group() for text in texts(value) for match in re2.finditer(flags + right.pattern, form(text, raw))
+        ]
         return any(field.contains(subject, match) for match in found) if field and field.contains else bool(found)
     if isinstance(right, ListName):
         other: Any = list(lists[right.name])

@@ -64,3 +64,9 @@ def test_it_is_ahead_within_a_day_and_shows_that_time(hour: int, minute: int, zo
     assert (local.hour, local.minute, local.second) == (hour, minute, 0) or local.utcoffset() != datetime.fromtimestamp(
         moment - 7200, ZoneInfo(zone)
     ).utcoffset()
+
+
+@pytest.mark.parametrize("now", [1e15, -1e15, float("nan"), float("inf"), 253402300799.0, -62135596800.0])
+def test_beyond_the_calendar_there_is_no_next_time(now: float) -> None:
+    found = Clock(8, 0, "Asia/Shanghai").next(now)
+    assert found is None or found > now

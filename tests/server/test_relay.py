@@ -445,3 +445,17 @@ async def _sdk(url: str) -> tuple[str | None, str]:
 def test_the_asynchronous_openai_sdk_works_too(pair: Gateway, a: Upstream) -> None:
     a.script(ok("plain"), sse(delta("a"), delta("b", "stop"), DONE))
     assert asyncio.run(_sdk(pair.url)) == ("plain", "ab")
+
+
+def test_a_fault_of_ours_is_told_in_the_clients_wire_and_its_cause_is_in_the_log(
+    tmp_path: Path, a: Upstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> float:
+        raise ArithmeticError("the dice are gone")
+
+    a.script(error(500, "down"))
+    with gateway(tmp_path, config([{"id": "one", "base_url": a.url}]), draw=broken) as made:
+        answer = made.chat()
+        assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal_error")
+        assert made.client.get("/healthz").status_code == 200
+    assert "the dice are gone" in caplog.text

@@ -183,3 +183,37 @@ def test_requests_go_on_while_policies_change(served: Gateway, rules: Path) -> N
     for thread in threads:
         thread.join()
     assert set(statuses) == {200}
+
+
+def test_a_fault_while_loading_is_a_refusal_and_following_goes_on(
+    served: Gateway, rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RecursionError("a fault of ours")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("faultwise.server.loading.load", broken)
+        answer = served.client.post("/api/policy/reload")
+        assert answer.status_code == 422 and "a fault of ours" in answer.json()["problems"][0]["message"]
+        assert served.client.get("/api/policy").json()["last_error"]["problems"][0]["code"] == "FW070"
+        assert "a fault of ours" in served.client.get("/readyz").json()["policy_error"]
+        (rules / "acme.yaml").write_text(RULE.format(reason="overloaded") + "\n")
+        until(lambda: served.cell.refusal is not None)
+    (rules / "acme.yaml").write_text(RULE.format(reason="quota_exhausted"))
+    until(lambda: reason(served) == "quota_exhausted")
+
+
+def test_following_survives_a_fault_of_its_own(served: Gateway, rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = threading.Event()
+
+    def broken(*_: object) -> None:
+        failed.set()
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr("faultwise.server.reload.RETRY", 0.01)
+    with monkeypatch.context() as patched:
+        patched.setattr("faultwise.server.loading.Loader.fingerprint", broken)
+        (rules / "acme.yaml").write_text(RULE.format(reason="overloaded") + "\n")
+        assert failed.wait(10)
+    (rules / "acme.yaml").write_text(RULE.format(reason="quota_exhausted"))
+    until(lambda: reason(served) == "quota_exhausted")

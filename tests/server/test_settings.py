@@ -145,8 +145,8 @@ def test_with_keys_any_address_may_be_bound(tmp_path: Path) -> None:
 
 
 def test_what_is_not_acted_on_is_said(tmp_path: Path) -> None:
-    made = read(tmp_path, "state: sqlite:///x.db\nqueue: {max_wait: 1s}\nwait: {max_wait: 1s}\n")
-    assert [(one.severity, one.message) for one in made.warnings] == [("warning", "`queue` is not acted on")]
+    made = read(tmp_path, "state: sqlite:///x.db\naffinity: {first_text: true}\nwait: {max_wait: 1s}\n")
+    assert [(one.severity, one.message) for one in made.warnings] == [("warning", "`affinity` is not acted on")]
 
 
 def test_rule_directories_lie_over_each_other_in_order(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from faultwise.dsl import fold
 from faultwise.engine.failure.decode import cleaned
-from faultwise.engine.failure.echo import echoed, quoted, request_text
+from faultwise.engine.failure.echo import GAP, echoed, own, quoted, request_text
 
 
 def sent(text: str) -> str:
@@ -70,3 +70,34 @@ def test_a_text_that_repeats_the_marker_is_looked_at_in_bounded_time() -> None:
     started = time.perf_counter()
     echoed("ab", "ab" * 16_000, request_text(b"abcdefgh" * 32_000))
     assert time.perf_counter() - started < 1
+
+
+PROMPT = "Please fix this: Your account has been suspended, says the page"
+
+
+def test_a_quotation_escaped_twice_is_one_too() -> None:
+    text = "invalid request: " + json.dumps(json.dumps({"role": "user", "content": PROMPT[17:47]}))
+    assert echoed("account has been suspended", fold(text), sent(PROMPT))
+
+
+def test_where_the_upstream_cut_it_off_the_quotation_ends() -> None:
+    for end in ("…", "..."):
+        assert echoed(
+            "been suspended", fold(f"invalid value 'Your account has been suspended{end} is wrong"), sent(PROMPT)
+        )
+    assert echoed("been suspended", fold("invalid value: ...been suspended, says the page'"), sent(PROMPT))
+    assert not echoed("been suspended", fold("it has been suspended..."), sent(PROMPT))
+
+
+def test_whole_objects_are_known_escaped_and_cut_off() -> None:
+    request = sent('why? {"error": {"message": "Rate limit", "code": 429}}')
+    assert quoted(r'{\\"error\\": {\\"message\\": \\"Rate limit\\", \\"code\\": 429}}', request)
+    assert quoted('{"error": {"message": "Rate lim...\' is not allowed', request)
+    assert not quoted('{"error"...', request)
+    assert not quoted('{"error": {"message": "Rate exceeded..."}}', request)
+
+
+def test_what_is_left_of_a_text_is_the_upstreams_and_single_words() -> None:
+    request = sent(PROMPT + ' about "gpt-5"')
+    text = fold('the model "gpt-5" refused "your account has been suspended" and "so it is"')
+    assert own(text, request) == f'the model "gpt-5" refused "{GAP}" and "so it is"'

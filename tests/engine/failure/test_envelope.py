@@ -10,12 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faultwise.engine.failure.account import Account
+from faultwise.engine.failure.echo import Echo
 from faultwise.engine.failure.envelope import Envelopes, compile_envelopes, squashed, strength
 from faultwise.engine.failure.literal import MISSING
 
 CHAT = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
 
 FAILURES: list[Any] = [
+    {"status": "error"},
+    {"fault": {"faultstring": "x"}},
+    {"Error": {"Code": "c", "Message": "m"}},
+    {"ERROR": {"message": "m"}},
+    {"data": [{"error": {"code": "x"}}]},
+    {"output": {"error": {"code": "x"}}},
+    {"base_resp": {"status_code": ["x"]}},
     {"error": {"message": "x"}},
     {"error": "x"},
     {"error": True},
@@ -328,7 +336,10 @@ def test_an_answers_prose_is_never_read(envelopes: Envelopes) -> None:
 
 def test_an_object_the_request_holds_is_no_error_of_the_upstream(envelopes: Envelopes) -> None:
     text = 'cannot parse: {"error": {"message": "quota", "code": "insufficient_quota"}}'
-    account = envelopes.read({"error": {"message": text}}, echo=lambda source: "insufficient_quota" in source)
+    account = envelopes.read(
+        {"error": {"message": text}},
+        echo=Echo('"insufficient_quota" and {"error": {"message": "quota", "code": "insufficient_quota"}}'),
+    )
     assert (account.messages, account.codes) == ((text,), ())
 
 
@@ -415,3 +426,36 @@ def test_without_a_section_nothing_is_known() -> None:
 def test_a_section_that_cannot_be_used_says_why(section: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         compile_envelopes(section)
+
+
+MCP = {"type": "mcp_call", "id": "m", "error": {"type": "mcp_tool_execution_error"}}
+SAID = {"type": "message", "content": [{"type": "output_text", "text": "done"}]}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"object": "response", "status": "completed", "output": [MCP, SAID]},
+        {"object": "response", "status": "completed", "output": [MCP]},
+        {"object": "response", "status": "completed", "output": [{"type": "mcp_list_tools", "error": "boom"}, SAID]},
+        {"created": 1, "data": [{"b64_json": "aaaa"}, {"error": {"code": "content_policy"}}]},
+        {"promptFeedback": {"blockReason": "BLOCK_REASON_UNSPECIFIED"}, "candidates": [{"content": {}}]},
+        {**CHAT, "error_code": 0.0},
+        {"status": "success", "message": "Model loaded"},
+        {"status": "error", **CHAT},
+    ],
+)
+def test_an_answer_in_which_only_a_part_went_wrong_is_none(envelopes: Envelopes, document: Any) -> None:
+    assert not envelopes.fails(document)
+    assert envelopes.finish(document) is None
+
+
+@pytest.mark.parametrize("document", [{"title": "A chat"}, {"detail": "took 5ms"}, {"message": "stream finished"}])
+def test_bare_words_are_a_failure_only_before_content(envelopes: Envelopes, document: Any) -> None:
+    assert envelopes.fails(document)
+    assert not envelopes.fails(document, spoken=True)
+    assert envelopes.fails({"error": document}, spoken=True)
+
+
+def test_an_answer_that_ended_with_failed_did(envelopes: Envelopes) -> None:
+    assert envelopes.finish({"choices": [{"finish_reason": "failed", "message": {"content": "x"}}]}) == ("failed", 502)

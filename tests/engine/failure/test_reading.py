@@ -250,3 +250,29 @@ def test_what_was_recorded_is_there(envelopes: Envelopes) -> None:
     for name in ("provider", "connection", "model", "host", "egress", "wire", "auth", "attempt", "now", "headers"):
         assert getattr(reading, name) == getattr(failure, name)
     assert (reading.declared, reading.body, reading.kind) == (None, "", None)
+
+
+RELAYED = 'Error code: 429 - {"error": {"message": "Rate limit", "code": "rate_limit_exceeded"}}'
+
+
+def test_a_status_in_what_the_client_sent_is_not_the_upstreams(said: Said) -> None:
+    request = {"messages": [{"role": "user", "content": f"Please fix this: {RELAYED}"}]}
+    echoing = said({"error": {"message": f"content must not contain '{RELAYED}'"}}, request=request)
+    assert (echoing.inner_status, echoing.code) == (None, ())
+    cut = said(
+        {"error": {"message": f"Invalid value: 'Please fix this: {RELAYED[:60]}...' is not allowed"}}, request=request
+    )
+    assert cut.inner_status is None
+    assert said({"error": {"message": RELAYED.replace("Rate", "Token")}}, request=request).inner_status == 429
+    assert said({"error": {"message": RELAYED}}).inner_status == 429
+    prefixed = said(
+        {"error": {"message": "[429 Too Many Requests] slow down"}},
+        request={"content": "[429 Too Many Requests] slow down"},
+    )
+    assert prefixed.inner_status is None
+
+
+def test_a_letter_that_folds_to_a_sentence_does_not_make_a_book(said: Said) -> None:
+    reading = said({"error": {"message": "ﷺ" * 20_000}}, request="ﷺ" * 20_000)
+    assert len(reading.body_folded) < 50_000
+    assert len(reading.request_text) < 100_000

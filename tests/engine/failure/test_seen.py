@@ -89,3 +89,17 @@ def test_content_after_a_bad_ending_takes_it_back(envelopes: Envelopes) -> None:
 
 def test_frames(envelopes: Envelopes) -> None:
     assert see_frames(b"", "application/vnd.amazon.eventstream", envelopes) == Seen(document=MISSING, stream=True)
+
+
+def test_a_remark_after_content_is_no_failure_unless_it_is_called_one(envelopes: Envelopes) -> None:
+    remark = event({"message": "stream finished"})
+    assert not seen(HI + remark, envelopes).failed
+    assert seen(HI + "event: error\n" + remark, envelopes).failed
+    assert seen(remark, envelopes).failed
+
+
+def test_of_endless_filler_only_what_looks_like_a_failure_is_read(envelopes: Envelopes) -> None:
+    filler = "data: {}\n\n" * 3000
+    assert seen(filler + event(BOOM), envelopes) == Seen(BOOM, failed=True, stream=True)
+    assert seen('data: {"error": {}}\n\n' * 3000 + event(BOOM), envelopes).failed
+    assert not seen(filler, envelopes).failed

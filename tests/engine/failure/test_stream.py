@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from typing import Any
 
@@ -250,3 +251,11 @@ def test_the_event_that_failed_is_found(envelopes: Envelopes) -> None:
 )
 def test_what_is_a_stream(text: str, kind: str, expected: bool) -> None:
     assert is_stream(text, kind) is expected
+
+
+@given(st.text("a\r\n", max_size=12))
+def test_an_event_ends_behind_its_first_blank_line(text: str) -> None:
+    found = re.search(rb"(?:\r\n|\n|\r(?!\n)){2,}", text.encode())
+    events = Splitter().feed(text.encode())
+    assert bool(events) is bool(found)
+    assert not found or events[0].raw == text.encode()[: found.end()]

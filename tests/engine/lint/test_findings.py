@@ -17,6 +17,7 @@ PROVIDER = "faultwise: 1\nkind: provider\nprovider: acme\n"
 RULES = PROVIDER + "rules:\n"
 GENERAL = "faultwise: 1\nkind: rules\nrules:\n"
 POLICY = "faultwise: 1\nkind: policy\n"
+CODES = "markers: {credit_codes: [insufficient_balance]}\n"  # whatever the shipped list grows to
 
 
 def found(shipped: str, yours: str, policy: str) -> tuple[Problem, ...]:
@@ -275,7 +276,7 @@ FINDINGS: dict[str, tuple[str, str, str, str, list[str]]] = {
         "FW104",
         "",
         RULES + "  - {id: a, why: w, status: [403], reason: quota_exhausted, any: [insufficient]}\n",
-        "",
+        CODES,
         [
             'yours.yaml:5:67: FW104 warning: the marker `insufficient` stands in the code `insufficient_balance` of `credits_exhausted`\n    help: veto it with `none: ["insufficient_balance"]`, or look for something longer'
         ],
@@ -285,7 +286,7 @@ FINDINGS: dict[str, tuple[str, str, str, str, list[str]]] = {
         "",
         RULES
         + '  - {id: a, why: w, status: [403], reason: quota_exhausted, when: \'code == "x" or message has any ["too much", "insufficient"]\'}\n',
-        "",
+        CODES,
         [
             'yours.yaml:5:112: FW104 warning: the marker `insufficient` stands in the code `insufficient_balance` of `credits_exhausted`\n    help: veto it with `none: ["insufficient_balance"]`, or look for something longer'
         ],

@@ -139,3 +139,67 @@ def test_an_envelope_that_does_not_compile_is_told_where_it_stands(over: Callabl
     text = "faultwise: 1\nkind: policy\nenvelopes:\n  bare_type: '('\n"
     with pytest.raises(PolicyError, match=r"mine\.yaml:4:3: FW011 envelopes: `bare_type` does not compile"):
         over({"mine.yaml": text})
+
+
+def test_a_gateway_file_beside_the_rules_is_not_a_rule_file(over: Callable[..., Policy]) -> None:
+    policy = over({"acme.yaml": ACME, "gateway.yaml": "faultwise: 1\nkind: gateway\n"})
+    assert policy.provider("acme").rules
+
+
+def test_what_a_package_manager_installed_is_left_out(tmp_path) -> None:
+    (tmp_path / "venv" / "site-packages").mkdir(parents=True)
+    (tmp_path / "venv" / "site-packages" / "old.yaml").write_text(ACME)
+    assert [file.name for file in collect([tmp_path], shipped=False).files] == ["rules/policy.yaml"]
+
+
+def test_an_ambiguous_zone_is_that_of_the_providers_clock(over: Callable[..., Policy]) -> None:
+    policy = over({"acme.yaml": ACME + 'reset: {at: "00:00", zone: Asia/Shanghai}\n'})
+    row = {"provider": "acme", "status": 429, "body": {"error": {"message": "used up, resets at 00:00 CST"}}}
+    verdict = decide(policy, intake({**row, "now": "2026-01-01T00:00:00Z"}, 0.0))
+    assert verdict.stated_s == 16 * 3600
+
+
+POLICY = "faultwise: 1\nkind: policy\n"
+
+
+@pytest.mark.parametrize("zone", ["Europe/Nowhere", "America", "a" * 5000])
+def test_a_zone_that_does_not_exist_is_told_where_it_is_written(over: Callable[..., Policy], zone: str) -> None:
+    for section, column in ((f'reset: {{at: "08:00", zone: {zone}}}\n', 28), (f"stated: {{zone: {zone}}}\n", 16)):
+        (found,) = problems(over, ACME + section)
+        assert found.startswith(f"9:{column} FW011 unknown time zone `{zone[:59]}") and "Asia/Shanghai" in found
+        assert len(found) < 250
+
+
+def test_a_time_of_day_that_no_clock_shows_is_told(over: Callable[..., Policy]) -> None:
+    (found,) = problems(over, ACME + 'reset: {at: "24:61", zone: UTC}\n')
+    assert found.startswith("9:13 FW011 `24:61` is not a time of day")
+
+
+def test_a_reason_lacks_a_key_only_where_no_file_says_it(over: Callable[..., Policy]) -> None:
+    assert over({"mine.yaml": POLICY + "reasons: {timeout: {wait_ok: false}}\n"}).reasons["timeout"].status == 504
+    found = problems(over, POLICY + "reasons: {mine: {fault: account}}\n")
+    assert [one.partition(" (")[0] for one in found] == [
+        f"3:17 FW012 missing key `{key}`" for key in ("fallback", "lock", "status", "temporary", "wait_ok")
+    ]
+
+
+def test_statuses_that_a_reason_cannot_be_told_as_are_told(over: Callable[..., Policy]) -> None:
+    (found, *_) = problems(over, POLICY + "reasons: {timeout: {accepts: [599-400]}}\n")
+    assert found == "3:30 FW011 `599-400` is not within 100 to 599 ()"
+
+
+def test_an_unknown_terminal_state_is_told(over: Callable[..., Policy]) -> None:
+    assert problems(over, ACME + "    terminal: bannd\n") == [
+        "9:15 FW021 unknown terminal `bannd` (did you mean `banned`?)"
+    ]
+    assert problems(over, POLICY + "reasons: {timeout: {terminal: nope}}\n") == [
+        "3:31 FW021 unknown terminal `nope` ()"
+    ]
+    assert over({"acme.yaml": ACME + "    terminal: none\n"}).provider("acme").rules[0].terminal == "none"
+
+
+@pytest.mark.parametrize("marker", ["\u200b\u200b", "\u0301\u0301", "\u2060\ufeff "])
+def test_a_marker_that_nobody_sees_is_refused(over: Callable[..., Policy], marker: str) -> None:
+    (found,) = problems(over, ACME.replace("used up", marker))
+    assert found.startswith("7:11 FW020") or found.startswith("7:12 FW020")
+    assert "holds nothing that can be seen" in found

@@ -15,6 +15,24 @@ GATEWAY = "faultwise: 1\nkind: gateway\n"
 CASE = "faultwise: 1\nkind: cases\ncases:\n  - name: a\n"
 
 FAULTS = {
+    "a list where true or false is meant": (
+        "rules",
+        RULE + "    temporary: [a]\n",
+        ["f.yaml:7:16: FW011 expected true or false, found a list"],
+    ),
+    "a mapping where true or false is meant": (
+        "rules",
+        RULE + "    temporary: {a: b}\n",
+        ["f.yaml:7:16: FW011 expected true or false, found a mapping"],
+    ),
+    "a mapping among words": (
+        "policy",
+        POLICY + "envelopes: {blank: [{}], fine: [[]]}\n",
+        [
+            "f.yaml:3:21: FW011 expected text, a number or true or false, found a mapping",
+            "f.yaml:3:33: FW011 expected text, a number or true or false, found a list",
+        ],
+    ),
     "an unknown key with a near one": (
         "rules",
         RULE + "    whn: x == 1\n",

@@ -291,3 +291,27 @@ def test_removals_are_forgotten_in_the_end_and_nobody_misses_one(
         (left,) = opened.execute("SELECT count(*) FROM records").fetchone()
         assert opened.execute("SELECT value FROM meta WHERE name = 'horizon'").fetchone() == ("900",)
     assert left <= 101
+
+
+def test_what_cannot_be_written_is_dropped_and_the_thread_goes_on(make: Callable[..., Sqlite], file: Path) -> None:
+    store = make()
+    store.submit("lock", "half \ud800", put(1), None)
+    store.submit("lock", "a", lambda _: {"value": "half \ud800"}, None)
+    store.submit("lock", "b", put(2), None)
+    store.release("half \ud800", "owner")
+    assert store.flush(PATIENCE)
+    assert content(file) == {"b": '{"value":2}'}
+    assert store.health().faults >= 2 and "left out" in str(store.health().error)
+    assert store.claim("half \ud800", "owner", 0.0, 1.0)
+    store.submit("lock", "c", put(3), None)
+    assert store.flush(PATIENCE) and "c" in content(file)
+
+
+def test_a_record_that_cannot_be_read_is_left_out(make: Callable[..., Sqlite], file: Path) -> None:
+    store = make()
+    store.submit("lock", "a", put(1), None)
+    assert store.flush(PATIENCE)
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("UPDATE records SET data = '{' WHERE key = 'a'")
+    later = make()
+    assert list(later.load()) == [] and later.health().status == "ok" and later.health().faults == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from faultwise.server.proxy.endpoint import ENDPOINTS, Endpoint
 from faultwise.server.proxy.members import members
-from faultwise.server.proxy.request import Call, Refused, read
+from faultwise.server.proxy.request import LARGE, Call, Refused, read
 
 CHAT = ENDPOINTS[0]
 JSON: Any = st.recursive(
@@ -137,3 +137,32 @@ def test_a_gemini_path_without_model_or_action_is_refused(path: str) -> None:
     with pytest.raises(Refused) as refused:
         asked(b"{}", endpoint=GEMINI, path=path)
     assert refused.value.status == 404
+
+
+def test_a_large_body_is_read_by_its_outermost_members_alone() -> None:
+    filling = json.dumps([{"model": "inner", "text": 'é "}]{['}] * 60_000, ensure_ascii=False)
+    body = f'{{"messages": {filling}, "stream": true, "model": "é/x", "model": "é/y"}}'.encode()
+    assert len(body) > LARGE
+    call = asked(body)
+    assert call.model == "é/y" and call.stream
+    assert call.body_for("n") == body.replace('"é/x"'.encode(), b'"n"').replace('"é/y"'.encode(), b'"n"')
+
+
+@pytest.mark.parametrize("text", ['{"a":[1,{"b":"]"}', '{"a":[', '{"a":["', '{"a":{"b":"\\"}'])
+def test_what_does_not_end_is_no_object_when_passed_over_either(text: str) -> None:
+    with pytest.raises(ValueError, match="does not end|expected"):
+        list(members(text, shallow=True))
+
+
+@given(JSON.filter(lambda value: isinstance(value, (list, dict))))
+def test_what_is_passed_over_ends_where_it_would_when_read(value: Any) -> None:
+    text = json.dumps({"a": value, "b": 1})
+    read_whole, passed = list(members(text)), list(members(text, shallow=True))
+    assert [(key, start, end) for key, _, start, end in passed] == [
+        (key, start, end) for key, _, start, end in read_whole
+    ]
+
+
+def test_a_number_of_too_many_digits_is_refused_in_our_words() -> None:
+    with pytest.raises(Refused, match="too many digits$"):
+        asked(b'{"model":"m","seed":' + b"1" * 5000 + b"}")
