@@ -92,19 +92,22 @@ def split(data: bytes, content_type: str = "") -> list[Event]:
     return splitter.feed(data) + splitter.finish()
 
 
-def judge(event: Event, envelopes: Envelopes) -> Sign:
-    """What an event is. An event that ends a stream may hold the whole answer: it is DONE all the same."""
-    return judge_document(event, event.document(), envelopes)
+def judge(event: Event, envelopes: Envelopes, spoken: bool = False) -> Sign:
+    """What an event is. An event that ends a stream may hold the whole answer: it is DONE all the same.
+
+    `spoken`: content has come before, so that a bare remark is no failure.
+    """
+    return judge_document(event, event.document(), envelopes, spoken)
 
 
-def judge_document(event: Event, document: Any, envelopes: Envelopes) -> Sign:
+def judge_document(event: Event, document: Any, envelopes: Envelopes, spoken: bool = False) -> Sign:
     """The same, where the event's document is at hand."""
     if event.name in envelopes.error_events:
         return Sign.ERROR
     if document is MISSING:
         data = event.data.strip()
         return Sign.DONE if data == b"[DONE]" else Sign.CONTENT if data else Sign.FILLER
-    if envelopes.fails(document) or envelopes.finish(document, spoken=True):
+    if envelopes.fails(document, spoken) or envelopes.finish(document, spoken=True):
         return Sign.ERROR
     if isinstance(document, dict):
         return _judge_object(document)

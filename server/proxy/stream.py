@@ -87,7 +87,7 @@ class Tail:
             if self._saw is not None:
                 self._saw(event)
             if event.name in self._envelopes.error_events or not ordinary(event.data, self._envelopes):
-                sign = judge(event, self._envelopes)
+                sign = judge(event, self._envelopes, spoken=True)
                 if sign is Sign.ERROR:
                     self.error = event.raw
                     break

@@ -29,6 +29,7 @@ class Pool:
         self._sweep: asyncio.TimerHandle | None = None
         self._addresses: list[AddrInfoType] = []
         self._resolved = 0.0  # loop's time
+        self._resolving = asyncio.Lock()
 
     async def send(self, request: Outgoing) -> Answer:
         """Send it on an idle connection, else on a new one. A `TimeoutError` is that of connecting."""
@@ -83,22 +84,27 @@ class Pool:
 
     async def _connected(self) -> Channel:
         loop = asyncio.get_running_loop()
-        sock = await start_connection(await self._resolve(loop), happy_eyeballs_delay=STAGGER, loop=loop)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        addresses = await self._resolve(loop)
         channel = Channel(loop, self)
-        name = self._origin.host if self._context is not None else None
-        try:
-            await loop.create_connection(lambda: channel, sock=sock, ssl=self._context, server_hostname=name)
-        except BaseException:
-            sock.close()
-            raise
+        tls = {"ssl": self._context, "server_hostname": self._origin.host} if self._context is not None else {}
+        if len(addresses) == 1:  # the loop does it all, and faster
+            host, port = addresses[0][4][:2]
+            await loop.create_connection(lambda: channel, host, port, **tls)  # type: ignore[call-overload]
+        else:
+            sock = await start_connection(addresses, happy_eyeballs_delay=STAGGER, loop=loop)
+            try:
+                await loop.create_connection(lambda: channel, sock=sock, **tls)  # type: ignore[call-overload]
+            except BaseException:
+                sock.close()
+                raise
         self._channels.add(channel)
         return channel
 
     async def _resolve(self, loop: asyncio.AbstractEventLoop) -> list[AddrInfoType]:
-        if not self._addresses or loop.time() - self._resolved > ADDRESS_AGE:
-            origin = self._origin
-            found = await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
-            self._addresses = cast("list[AddrInfoType]", found)
-            self._resolved = loop.time()
-        return self._addresses
+        async with self._resolving:  # many that connect at once ask once
+            if not self._addresses or loop.time() - self._resolved > ADDRESS_AGE:
+                origin = self._origin
+                found = await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
+                self._addresses = cast("list[AddrInfoType]", found)
+                self._resolved = loop.time()
+            return self._addresses

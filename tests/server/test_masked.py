@@ -70,7 +70,7 @@ def sent(body: bytes, kind: str | None = "application/json", status: int = 200, 
         sent(b"", None, 307, location="http://elsewhere.example/"),
         sent(b"", None, 204),
         sent(b"", "image/png"),
-        sent(gzip.compress(event(delta("hi")) + DONE), "text/event-stream", content_encoding="gzip"),
+        sent(gzip.compress(event(delta("hi")) + DONE, mtime=0), "text/event-stream", content_encoding="gzip"),
     ],
     ids=lambda answer: f"{answer.status} {answer.headers.get('content-type')} {bytes(answer.body)[:12]!r}",
 )

@@ -237,4 +237,4 @@ def test_targets_that_tie_take_turns() -> None:
     ]
     turns = served("reset-aware", some, closed=[2])
     assert names([next(turns) for _ in range(4)]) == "baba"
-    assert names(order("reset-aware", some)) == "cab"
+    assert names(order("reset-aware", some)) == "cba"

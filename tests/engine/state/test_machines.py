@@ -122,7 +122,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(name=names)
     def rejection(self, name: str) -> None:
-        now, one = self.world.now, self.known[name]
+        now, one, reason = self.world.now, self.known[name], self.reason.get(name)
         self.world.fail(refused(), who(name), draw=0.0)
         if one.terminal:
             return
@@ -136,7 +136,7 @@ class Machine(RuleBasedStateMachine):
             one.terminal, one.until, one.since = "banned", None, now
             return
         closing = one.level >= 0 and one.until is not None and now < one.until
-        same = closing and self.reason.get(name) == "request_rejected"
+        same = closing and reason == "request_rejected"
         step = (300.0, 900.0)[one.refusals - 1]
         level = one.level if same else min(one.level + 1, 5)
         if same:
@@ -348,7 +348,7 @@ def test_the_state_is_what_a_plain_reference_says(
             def open(self) -> Store:
                 return Memory() if kind == "memory" else Sqlite(self.path)
 
-        bounds = {"memory": (60, 40), "sqlite": (12, 25)}[kind]
+        bounds = {"memory": (400, 40), "sqlite": (12, 25)}[kind]
         One.TestCase.settings = settings(
             max_examples=bounds[0],
             stateful_step_count=bounds[1],
