@@ -19,6 +19,7 @@ from .decide import Decision, conclude
 from .verdict import Verdict
 
 NEAR = 3  # near misses shown: the rules that came closest
+LONGEST = 120  # characters of a condition shown as text; all of it stands in the JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ class Tried:
     def __str__(self) -> str:
         if self.matched:
             return f"{self.id}  matched"
-        return f"{self.id}  {self.held} of {self.conditions} conditions held, then not: {self.failed}"
+        failed = self.failed or ""
+        short = failed if len(failed) <= LONGEST else f"{failed[:LONGEST]}…"
+        return f"{self.id}  {self.held} of {self.conditions} conditions held, then not: {short}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +63,19 @@ class Explanation:
         }
 
     def text(self) -> str:
-        """The trace as a tree to read."""
+        """The trace as a tree to read: what follows first, then why."""
         verdict = self.verdict
         lines = [f"{verdict.reason}  (told as {verdict.status}, upstream said {verdict.upstream_status})"]
+        if self.effects:
+            lines += ["so", *_table(self.effects)]
         lines += ["found", *_table(self.found)]
         if self.restatements:
             lines += ["restatements tried", *(f"  {one}" for one in self.restatements)]
         if self.rules:
             lines += ["rules tried", *_by_layer(self.rules)]
-            near = _near(self.rules)
-            if near:
-                lines += ["near misses", *(f"  {one}" for one in near)]
-        if self.effects:
-            lines += ["so", *_table(self.effects)]
+        near = _near(self.rules)
+        if near:
+            lines += ["near misses", *(f"  {one}" for one in near)]
         return "\n".join(lines)
 
 
@@ -161,13 +164,16 @@ def _table(rows: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _by_layer(tried: Iterable[Tried]) -> list[str]:
+    """Rules by layer; of the shipped ones only those of which something held, the others are counted."""
     lines: list[str] = []
-    layer = ""
+    layers: dict[str, list[Tried]] = {}
     for one in tried:
-        if one.layer != layer:
-            layer = one.layer
-            lines.append(f"  {layer}")
-        lines.append(f"    {one}")
+        layers.setdefault(one.layer, []).append(one)
+    for layer, rules in layers.items():
+        shown = [one for one in rules if one.matched or not layer.startswith("shipped")]
+        lines += [f"  {layer}", *(f"    {one}" for one in shown)]
+        if len(shown) < len(rules):
+            lines.append(f"    {len(rules) - len(shown)} that did not match")
     return lines
 
 

@@ -24,7 +24,7 @@ def scope(reading: Reading, provider: Provider, rule: Rule, reason: Reason, allo
     """The scope of a verdict: the rule's `lock` where it binds, else the reason's, narrowed by the guards."""
     name, why = _declared(provider, rule, reason, allowlists)
     if name == "quota_unit":
-        name, why = provider.quota_unit, f"{why}, the unit of {provider.name or 'the provider'}"
+        name, why = _unit(provider, why)
     fault = rule.fault or reason.fault
     if fault in OUR_FAULTS and name != "request":
         name, why = "request", f"a fault of the {fault} locks nothing"
@@ -34,6 +34,14 @@ def scope(reading: Reading, provider: Provider, rule: Rule, reason: Reason, allo
         if family:
             name, why = "model_family", f"{why}, widened to family {family}"
     return Scoped(name, _key(name, reading, provider, family), why)
+
+
+def _unit(provider: Provider, why: str) -> tuple[str, str]:
+    """What a provider's quotas count; behind one egress, the state widens the lock to its siblings."""
+    why = f"{why}, the unit of {provider.name or 'the provider'}"
+    if provider.quota_unit == "egress":
+        return "connection", f"{why}, which counts by egress: the state widens it"
+    return provider.quota_unit, why
 
 
 def binds(rule: Rule, provider: Provider, allowlists: Allowlists) -> bool:

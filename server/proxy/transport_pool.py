@@ -87,7 +87,7 @@ class Pool:
         addresses = await self._resolve(loop)
         channel = Channel(loop, self)
         tls = {"ssl": self._context, "server_hostname": self._origin.host} if self._context is not None else {}
-        if len(addresses) == 1:  # the loop does it all, and faster
+        if len(addresses) == 1 and len(addresses[0][4]) == 2:  # the loop does it all, and faster
             host, port = addresses[0][4][:2]
             await loop.create_connection(lambda: channel, host, port, **tls)  # type: ignore[call-overload]
         else:

@@ -450,8 +450,12 @@ def test_the_asynchronous_openai_sdk_works_too(pair: Gateway, a: Upstream) -> No
 def test_a_fault_of_ours_is_told_in_the_clients_wire_and_its_cause_is_in_the_log(
     tmp_path: Path, a: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
+    throws = iter([ArithmeticError("the dice are gone")])
+
     def broken() -> float:
-        raise ArithmeticError("the dice are gone")
+        for error in throws:
+            raise error
+        return 0.0
 
     a.script(error(500, "down"))
     with gateway(tmp_path, config([{"id": "one", "base_url": a.url}]), draw=broken) as made:

