@@ -27,6 +27,7 @@ from .secret import Secret
 
 INERT = ("affinity",)
 CREDENTIAL_PARTS = (b"auth", b"key", b"token", b"secret", b"cookie")  # of the names of headers that open something
+_UNFIT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # what would end a header, or hide in it
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -260,6 +261,12 @@ class _Reader:
             if row.get("wire", "openai") not in WIRES:
                 self._note((*where, "wire"), "FW062", f"unknown wire `{row['wire']}`", f"one of {', '.join(WIRES)}")
             secret = row.get("secret")
+            for place, text in (("secret", secret or ""), *row.get("headers", {}).items()):
+                if _UNFIT.search(f"{place}{text}"):
+                    path = (*where, "secret") if place == "secret" else (*where, "headers", place)
+                    self._note(
+                        path, "FW062", f"`{place}` cannot be sent in a header: it holds a line break or the like"
+                    )
             endpoints = row.get("endpoints")
             profile, wrong = own(row, self.document, where)
             self.problems += wrong

@@ -166,3 +166,10 @@ def test_headers_of_a_connection_and_cooling_are_read(tmp_path: Path) -> None:
     assert connection.headers == ((b"x-org", b"1"),)
     assert connection.cooling is False
     assert connection.host == "x:1"
+
+
+@pytest.mark.parametrize("row", ['secret: "a\\nb"', 'headers: {x-one: "a\\r\\nx-two: b"}', 'headers: {"x\\n": b}'])
+def test_what_would_break_out_of_a_header_is_refused(tmp_path: Path, row: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        read(tmp_path, f"connections: [{{id: a, provider: p, base_url: 'http://x', {row}}}]\n")
+    assert [problem.code for problem in caught.value.problems] == ["FW062"]
