@@ -453,8 +453,8 @@ def test_a_fault_of_ours_is_told_in_the_clients_wire_and_its_cause_is_in_the_log
     throws = iter([ArithmeticError("the dice are gone")])
 
     def broken() -> float:
-        for error in throws:
-            raise error
+        for thrown in throws:
+            raise thrown
         return 0.0
 
     a.script(error(500, "down"))
