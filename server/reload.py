@@ -12,7 +12,8 @@ from watchfiles import Change, awatch
 from faultwise.engine.problem import PolicyError, Problem
 
 from .cell import Cell, Refusal
-from .loading import Loader
+from .loading import Loaded, Loader
+from .yielding import yielding
 
 log = logging.getLogger("faultwise.policy")
 DEBOUNCE_MS = 200
@@ -37,7 +38,7 @@ class Reloader:
             try:
                 # taken before they are read: what changes while they are, is another change
                 fingerprint = await asyncio.to_thread(self._loader.fingerprint)
-                loaded = await asyncio.to_thread(self._loader.load)
+                loaded = await asyncio.to_thread(self._load)
                 if loaded.fingerprint != self._cell.active.fingerprint:
                     self._cell.take(loaded.policy, loaded.settings, loaded.fingerprint)
                 else:
@@ -52,6 +53,10 @@ class Reloader:
                 self._refuse(fingerprint, (Problem(place, 0, 0, "FW070", message, "the server's log says where"),))
                 return False
             return True
+
+    def _load(self) -> Loaded:
+        with yielding():
+            return self._loader.load()
 
     def _refuse(self, fingerprint: str, problems: Sequence[Problem]) -> None:
         self.refusals += 1
