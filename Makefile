@@ -4,7 +4,7 @@ PYTHON ?= $(shell for one in python3 python3.13 python3.12 python3.11 python; do
 	$$one -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$one && break; done)
 BIN := .venv/bin
 
-.PHONY: demo test check format docs bench clean
+.PHONY: demo test check format docs bench soak chaos fuzz clean
 .DEFAULT_GOAL := test
 
 demo: .venv/run
@@ -30,6 +30,15 @@ docs: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python tests/bench/run.py
+
+fuzz: .venv/dev
+	$(BIN)/python tests/fuzz/run.py
+
+soak: .venv/dev
+	$(BIN)/python tests/bench/soak.py $(ARGS)
+
+chaos: .venv/dev
+	$(BIN)/python tests/bench/chaos.py $(ARGS)
 
 clean:
 	rm -rf .venv build dist src/*.egg-info

@@ -365,7 +365,7 @@ def _settings() -> str:
         "",
     ]
     for name, part in gateway["properties"].items():
-        lines += [f"## {name}", "", part.get("description", ""), ""]
+        lines += [f"## {name}", "", part.get("description", "") + _choices(part, gateway["$defs"]), ""]
         rows = list(_keys(part, gateway["$defs"]))
         if rows:
             lines += ["| key | |", "|---|---|", *(f"| `{key}` | {_cell(text)} |" for key, text in rows), ""]
@@ -396,11 +396,19 @@ def _keys(part: Mapping[str, Any], defs: Mapping[str, Any], above: str = "") -> 
     part = _resolved(part, defs)
     for name, inner in part.get("properties", {}).items():
         below = _resolved(inner, defs)
-        yield f"{above}{name}", inner.get("description") or below.get("description", "")
+        yield f"{above}{name}", f"{inner.get('description') or below.get('description', '')}{_choices(below, defs)}"
         yield from _keys(below, defs, f"{above}{name}.")
     for key in ("items", "additionalProperties"):
         if isinstance(part.get(key), Mapping):
             yield from _keys(part[key], defs, above)
+
+
+def _choices(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    """The values that may be written, where they are listed; of a list, those of its items."""
+    part = _resolved(part, defs)
+    items = part.get("items")
+    found = part.get("enum") or (_resolved(items, defs).get("enum") if isinstance(items, Mapping) else None)
+    return f" One of {', '.join(f'`{one}`' for one in found)}." if found else ""
 
 
 def _resolved(part: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from . import path
 from .check import check
 from .clock import Clock, is_zone
 from .compile import compile
-from .duration import duration, spell
+from .duration import duration, shown, spell
 from .errors import DslError
 from .fold import fold
 from .format import source
@@ -39,6 +39,7 @@ __all__ = [
     "needs",
     "parse",
     "path",
+    "shown",
     "source",
     "spell",
 ]

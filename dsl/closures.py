@@ -11,6 +11,7 @@ from typing import Any
 
 from .fold import fold
 from .regex import Regex
+from .scan import SCAN_ABOVE, first_used
 from .types import Contains, Get
 
 Test = Callable[[Any], bool]
@@ -92,27 +93,51 @@ def overlapping(
     return compared
 
 
+def among(texts: Texts, wanted: frozenset[Any], within: bool) -> Test:
+    """Whether any of the texts is a wanted one, or none is; false either way when there are none."""
+    if within:
+        return lambda subject: not wanted.isdisjoint(texts(subject))
+    return lambda subject: bool(found := texts(subject)) and wanted.isdisjoint(found)
+
+
 def held(one: Callable[[Any], str | None], markers: tuple[str, ...]) -> Test:
     """Whether a text holds one of the markers."""
     if len(markers) == 1:
         (marker,) = markers
         return lambda subject: (text := one(subject)) is not None and marker in text
+    holding = holds_any(markers)
+    return lambda subject: (text := one(subject)) is not None and holding(text)
 
-    def holds(subject: Any) -> bool:
-        text = one(subject)
-        if text is not None:
-            for marker in markers:
-                if marker in text:
-                    return True
+
+def holds_any(markers: tuple[str, ...]) -> TextTest:
+    """Whether a text holds one of the markers."""
+    if _are_many(markers):
+        find = first_used(markers)
+        return lambda text: bool(find(text))
+
+    def holding(text: str) -> bool:
+        for marker in markers:  # noqa: SIM110  # as above
+            if marker in text:
+                return True
         return False
 
-    return holds
+    return holding
+
+
+def _are_many(markers: tuple[str, ...]) -> bool:
+    """Whether one pass over a text costs less than to look for each."""
+    return len(markers) > SCAN_ABOVE and all(markers)
 
 
 def guarded(contains: Contains, folded: Get | None, markers: tuple[str, ...]) -> Test:
     """Whether a field says that it holds one of the markers. Where the folded text is at hand, that is looked at first."""
     if folded is None:
         return lambda subject: any(contains(subject, marker) for marker in markers)
+    if _are_many(markers):
+        find = first_used(markers)
+        return lambda subject: (
+            (text := folded(subject)) is not None and any(contains(subject, marker) for marker in find(text))
+        )
 
     def holds(subject: Any) -> bool:
         text = folded(subject)

@@ -14,6 +14,7 @@ from typing import Any
 from .closures import (
     Test,
     TextTest,
+    among,
     behind,
     bordering,
     both,
@@ -22,6 +23,7 @@ from .closures import (
     first,
     guarded,
     held,
+    holds_any,
     keys_of,
     missing,
     numbers_of,
@@ -56,7 +58,7 @@ from .nodes import (
 )
 from .regex import Regex
 from .required import required
-from .types import NUMERIC, Contains, Environment, Get, Lists, Type
+from .types import NUMERIC, Contains, Environment, Field, Get, Lists, Type
 
 _BORDERS: dict[str, Callable[[str, str], bool]] = {
     "has": operator.contains,
@@ -114,6 +116,9 @@ class _Compiler:
             if isinstance(constant, str) and not raw:
                 constant = fold(constant)
             return equal(self.one(node.left, raw), self.one(node.right, raw), constant, same)
+        if left is Type.STRINGS and isinstance(node.right, Text):
+            wanted = node.right.value if raw else fold(node.right.value)
+            return among(self.texts(node.left, raw), frozenset({wanted}), same)
         if Type.ANY not in (left, right) and Type.STRINGS not in (left, right):
             return equal(self.value(node.left), self.value(node.right), _constant(node.right), same)
         return overlapping(self.keys(node.left, raw), self.keys(node.right, raw), same)
@@ -145,6 +150,8 @@ class _Compiler:
             if within:
                 return lambda subject: get(subject) in wanted
             return lambda subject: (value := get(subject)) is not None and value not in wanted
+        if kind is Type.STRINGS:
+            return among(self.texts(node.left, raw), wanted, within)
         keys = self.keys(node.left, raw)
 
         def member(subject: Any) -> bool:
@@ -190,10 +197,10 @@ class _Compiler:
         """Whether the text, or one of the texts, holds one of the markers."""
         field = self.environment.fields.get(node.name) if isinstance(node, Name) and not raw else None
         if field is not None and field.contains is not None:
-            return guarded(field.contains, field.folded if field.type is Type.STRING else None, wanted)
+            return guarded(field.contains, _one_text(field), wanted)
         if self.kind(node) is Type.STRING:
             return held(self.one(node, raw), wanted)
-        return self.some(node, raw, lambda text: any(marker in text for marker in wanted))
+        return self.some(node, raw, holds_any(wanted))
 
     def pairwise(self, node: Compare, raw: bool) -> Test:
         """`has`, `starts with` and `ends with` where what is looked for is known only then. Nothing holds the empty text."""
@@ -315,6 +322,14 @@ class _Compiler:
 
     def kind(self, node: Node) -> Type | None:
         return infer(node, self.environment)
+
+
+def _one_text(field: Field) -> Get | None:
+    """The getter of a field's folded text, of a list of texts a line each: no folded marker spans two."""
+    folded = field.folded
+    if folded is None or field.type is Type.STRING:
+        return folded
+    return lambda subject: "\n".join(folded(subject) or ())
 
 
 def _constant(node: Node) -> Any:

@@ -90,6 +90,11 @@ def spell(seconds: float) -> str:
     return parts + (f"{whole}s" if whole or not ms else "") + (f"{ms}ms" if ms else "")
 
 
+def shown(seconds: float) -> str:
+    """Seconds for people to read: `60 s`, `83274.5 s`; no finer than a millisecond."""
+    return f"{round(seconds, 3):.15g} s"
+
+
 def _iso(folded: str) -> float | None:
     """ISO 8601 durations without years and months, which have no fixed length."""
     match = _ISO.fullmatch(folded)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unicodedata import is_normalized, normalize
 
-_LONG = 128  # characters
+_SHORT = 128  # characters
 _SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f"  # of ASCII, besides the space
 
 
@@ -15,7 +15,10 @@ def fold(text: str) -> str:
     changes nothing. Traditional and simplified script stay apart: list both.
     """
     if text.isascii():
-        return _single_spaced(text.lower())
+        text = text.lower()
+        if len(text) < _SHORT and "  " not in text and text.isprintable():
+            return text.strip(" ")
+        return _single_spaced(text)
     if not is_normalized("NFKC", text):
         text = normalize("NFKC", text)
     folded = text.casefold()
@@ -27,8 +30,8 @@ def fold(text: str) -> str:
 
 
 def _single_spaced(text: str) -> str:
-    """ASCII with single spaces for its white space: most long texts are so already, which is quicker to see than to do."""
-    if len(text) < _LONG or "  " in text:
+    """ASCII with single spaces for its white space: most texts are so already, which is quicker to see than to do."""
+    if len(text) < _SHORT or "  " in text:
         return " ".join(text.split())
     for space in _SPACES:
         if space in text:

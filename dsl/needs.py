@@ -19,7 +19,7 @@ class Needs:
     """Whenever the condition holds, the text holds one of the markers, folded, or one of the values is there."""
 
     markers: frozenset[str] = frozenset()
-    values: frozenset[Node] = frozenset()
+    values: frozenset[Name | Entry] = frozenset()
 
 
 def needs(
@@ -92,7 +92,7 @@ def _either(parts: list[Needs | None]) -> Needs | None:
         return None
     return Needs(
         frozenset[str]().union(*(part.markers for part in found)),
-        frozenset[Node]().union(*(part.values for part in found)),
+        frozenset[Name | Entry]().union(*(part.values for part in found)),
     )
 
 

@@ -49,6 +49,14 @@ def compile(path: str) -> Callable[[Any], Any]:
     return _every(steps) if many else _single([step for _, step in steps])
 
 
+def head(path: str) -> str | None:
+    """The name that a path begins with, without which it finds nothing; None where it begins otherwise."""
+    match = _STEP.match(path)
+    if match is None or not (match["name"] or match["quoted"]):
+        return None
+    return match["name"].removeprefix(".") if match["name"] else _unquoted(match["quoted"])
+
+
 def _step(match: re.Match[str]) -> tuple[bool, Step]:
     """Whether the step makes a list, and the step itself: value -> value, or value -> values."""
     if match["name"]:

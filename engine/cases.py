@@ -43,21 +43,25 @@ def run_cases(policy: Policy) -> tuple[CaseResult, ...]:
 
 def run_case(policy: Policy, case: Entry) -> CaseResult:
     """Run one case."""
-    name = str(case.data["name"])
-    line = case.origin.line
     try:
         failure = intake(row(case), NOW)
     except ValueError as error:
+        name = str(case.data["name"])
         unreadable = case.problem((), "FW031", f"case `{name}` is not a failure: {error}")
-        return CaseResult(name, case.parsed.name, line, None, unreadable)
-    verdict = decide(policy, failure)
+        return CaseResult(name, case.parsed.name, case.origin.line, None, unreadable)
+    return judged(case, decide(policy, failure))
+
+
+def judged(case: Entry, verdict: Verdict) -> CaseResult:
+    """What a case makes of a verdict."""
+    name = str(case.data["name"])
     wrong = tuple(_differences(case.data["expect"], verdict))
     problem = None
     if wrong:
         problem = case.problem(
             ("expect",), "FW030", f"case `{name}`: " + "; ".join(wrong), f"rule {verdict.rule} decided"
         )
-    return CaseResult(name, case.parsed.name, line, verdict, problem)
+    return CaseResult(name, case.parsed.name, case.origin.line, verdict, problem)
 
 
 def row(case: Entry) -> dict[str, Any]:
@@ -94,4 +98,4 @@ def _same(got: Any, wanted: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    return "nothing" if value is None else f"{value:g} s" if isinstance(value, float) else f"`{value}`"
+    return "nothing" if value is None else dsl.shown(value) if isinstance(value, float) else f"`{value}`"

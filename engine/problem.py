@@ -24,7 +24,7 @@ class Problem:
     excerpt: str = ""  # the source line and a caret below it, where that helps
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}:{self.column}"
+        where = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         label = "" if self.severity == "error" else f"{self.severity}: "
         lines = [f"{where}: {self.code} {label}{self.message}"]
         lines += ["    " + line for line in self.excerpt.splitlines()]

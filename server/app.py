@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from .api import decisions, health, journal, metrics, policy, report, resilience, rules
+from .api import decisions, health, journal, metrics, pointer, policy, report, resilience, rules
 from .api.problem import http_error, refused, unexpected
 from .cell import Cell
 from .loading import Loader
@@ -26,6 +26,7 @@ from .proxy.request import Refused
 from .proxy.transport import Make
 from .proxy.upstream import Upstreams
 from .reload import Reloader
+from .siblings import Siblings
 from .watch import watch
 
 
@@ -38,11 +39,13 @@ def create_app(
     transport: Make | None = None,
     token: str | None = None,
     follow: bool = True,
+    siblings: Siblings | None = None,
 ) -> FastAPI:
     """The server around a cell.
 
     `loader`: where changes come from; without one nothing is reloaded. `follow`: watch its files. `transport` builds the
-    client of an upstream host. `token`: the admin token, by default `FAULTWISE_ADMIN_TOKEN`.
+    client of an upstream host. `token`: the admin token, by default `FAULTWISE_ADMIN_TOKEN`. `siblings`: the other
+    workers of the server.
     """
     upstreams = Upstreams(transport)
     reloader = Reloader(cell, loader, clock) if loader is not None else None
@@ -76,16 +79,17 @@ def create_app(
     )
     app.state.reloader = reloader
     routes = [
-        Route(endpoint.path, Proxy(endpoint, cell, upstreams, clock, draw, observer), methods=["POST"])
+        Route(endpoint.path, Proxy(endpoint, cell, upstreams, clock, draw, observer, admin), methods=["POST"])
         for endpoint in ENDPOINTS
     ]
     # before everything else: the paths that are asked most are tried first
     app.router.routes[:0] = [*routes, Route("/v1/models", Models(cell), methods=["GET"])]
+    app.include_router(pointer.router())
     app.include_router(decisions.router(cell, clock))
-    app.include_router(policy.router(cell, reloader, admin))
+    app.include_router(policy.router(cell, reloader, admin, siblings))
     app.include_router(rules.router(cell, observer.hits, admin))
     app.include_router(journal.router(cell, observer.journal.recent, admin, clock))
-    app.include_router(metrics.router(cell, observer.registry, admin))
+    app.include_router(metrics.router(cell, observer.registry, admin, siblings))
     app.include_router(health.router(cell, admin, clock))
     app.include_router(resilience.router(cell, admin, clock))
     app.include_router(report.router(cell, admin, clock, draw))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from faultwise.engine.policy.policy import Policy
 from faultwise.engine.problem import Problem
@@ -15,6 +16,9 @@ from faultwise.engine.state.state import State
 
 from .proxy.plan import Routes
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from .proxy.board import Board  # not every system has what it needs
 
 log = logging.getLogger("faultwise.policy")
 PERMITS_LIMIT = 10_000  # of other routers; the oldest have long ended by themselves
@@ -48,6 +52,7 @@ class Cell:
     state: State = field(default_factory=State)
     refusal: Refusal | None = None  # of the newest change, while it is newer than what serves
     draining: bool = False
+    board: Board | None = None  # of the bounds that several workers share
     permits: dict[str, tuple[Exclusion, ...]] = field(default_factory=dict)  # of other routers' trials
     budgets: dict[str, Budget] = field(default_factory=dict)  # by combo; direct requests share one
 
@@ -87,7 +92,7 @@ class Cell:
         """Let a new policy and configuration serve from the next request on."""
         now = time.time() if now is None else now
         generation = self.active.generation + 1
-        routes = Routes(policy, settings, self.state.store.salt, self.active.routes)
+        routes = Routes(policy, settings, self.state.store.salt, self.active.routes, self.board)
         self.active = Active(generation, policy, settings, routes, fingerprint)
         self.refusal = None
         self.know(now)
@@ -104,9 +109,12 @@ class Cell:
         )
 
 
-def cell(policy: Policy, settings: Settings, fingerprint: str, state: State | None = None) -> Cell:
+def cell(
+    policy: Policy, settings: Settings, fingerprint: str, state: State | None = None, board: Board | None = None
+) -> Cell:
     """The cell a server starts with. `state`: with the store to use; without one it ends with the process."""
     state = state if state is not None else State()
-    made = Cell(Active(1, policy, settings, Routes(policy, settings, state.store.salt), fingerprint), state)
+    routes = Routes(policy, settings, state.store.salt, board=board)
+    made = Cell(Active(1, policy, settings, routes, fingerprint), state, board=board)
     made.know(time.time())
     return made

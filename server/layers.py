@@ -58,6 +58,18 @@ def share(raw: Any) -> float:
     return _number(raw, 0.0, 1.0)
 
 
+def portion(raw: Any) -> float:
+    """A share above 0 and below 1, as a number or per cent (`5%`). Raises ValueError."""
+    text = str(raw).strip()
+    try:
+        found = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        found = 0.0
+    if not 0.0 < found < 1.0:
+        raise ValueError(f"`{raw}` is not a share such as `5%`")
+    return found
+
+
 def rate(raw: Any) -> float:
     """A number from 0 to 100,000. Raises ValueError."""
     return _number(raw, 0.0, 100_000.0)
@@ -167,6 +179,8 @@ KNOWN: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "queue.slot_wait": (between(0.001, 86_400), 5.0),
     "queue.execution_max_wait": (between(0.001, 86_400), 600.0),
     "slots.enabled": (flag, True),
+    "emergency.enabled": (flag, False),
+    "emergency.max_tokens": (count, 4096),
     "watchdog.enabled": (flag, False),
     "watchdog.warm_up": (between(0, 600), 30.0),
     "watchdog.window": (between(1, 600), 30.0),

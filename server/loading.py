@@ -11,13 +11,13 @@ from faultwise.engine.cases import run_cases
 from faultwise.engine.client_cases import run_client_cases
 from faultwise.engine.policy.load import load
 from faultwise.engine.policy.policy import Policy
-from faultwise.engine.policy.source import collect
+from faultwise.engine.policy.source import Sources, collect
 from faultwise.engine.problem import PolicyError, Problem
 
 from .settings import Settings, settings
 
 SNAPSHOTS = 5  # tries to read files that keep moving
-MEMO_LIMIT = 10_000  # parsed files remembered
+REMEMBERED = 2  # parsed files, of each one that is there
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,16 @@ class Loader:
 
     def load(self) -> Loaded:
         """Load everything. Blocks. Raises `PolicyError` with every problem: form, expressions, references, cases."""
-        if len(self.memo) > MEMO_LIMIT:
-            self.memo.clear()
         for _ in range(SNAPSHOTS):
             before = self.fingerprint()
             made = settings(
                 self.file, environ=self.environ, overrides=self.overrides, rules=self.rules, shipped=self.shipped
             )
-            policy = load(collect(made.rules, shipped=self.shipped), self.memo)
+            policy = self._policy(collect(made.rules, shipped=self.shipped))
+            if unknown := sorted(made.emergency.reasons - policy.reasons.keys()) if made.emergency else ():
+                message = f"`emergency.reasons`: the policy has no reason `{unknown[0]}`"
+                known = f"one of {', '.join(policy.reasons)}"
+                raise PolicyError([Problem(str(self.file), 0, 0, "FW063", message, known)])
             results = (*run_cases(policy), *run_client_cases(policy))
             wrong = tuple(result.problem for result in results if result.problem is not None)
             if wrong:
@@ -58,6 +60,14 @@ class Loader:
                 return Loaded(policy, made, before)
         message = "the files kept changing while they were read"
         raise PolicyError([Problem(str(self.file or "rules"), 0, 0, "FW067", message)])
+
+    def _policy(self, sources: Sources) -> Policy:
+        """Compile; of what is remembered only that is kept which may come again."""
+        try:
+            return load(sources, self.memo)
+        finally:
+            for key in list(self.memo)[: -REMEMBERED * (len(sources.files) + 1)]:
+                del self.memo[key]
 
     def fingerprint(self) -> str:
         """Changes whenever any file does, also one that cannot be loaded. Blocks."""

@@ -35,6 +35,12 @@ class Family:
 FAMILIES: dict[str, Family] = {
     "faultwise_requests": Family("counter", "Requests answered.", ("endpoint", "status", "reason")),
     "faultwise_attempts": Family("counter", "Attempts at targets.", ("provider", "model", "result")),
+    "faultwise_requests_under_way": Family("gauge", "Requests that are being answered."),
+    "faultwise_attempts_under_way": Family(
+        "gauge", "Attempts at targets of combos, not over yet.", ("provider", "model")
+    ),
+    "faultwise_slots_taken": Family("gauge", "Slots taken at connections with a bound.", ("provider",)),
+    "faultwise_slots_waiting": Family("gauge", "Requests that wait for such a connection.", ("provider",)),
     "faultwise_verdicts": Family("counter", "Verdicts on failed attempts.", ("provider", "reason", "scope")),
     "faultwise_rule_hits": Family("counter", "Decisions by rule.", ("rule",)),
     "faultwise_restatements": Family("counter", "Statuses put right, by restatement.", ("rule", "from", "to")),
@@ -68,6 +74,7 @@ class Metrics:
     restatements: dict[tuple[str, str, str], int] = field(default_factory=dict)
     added: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
     added_sum: float = 0.0
+    under_way: int = 0  # requests
 
     def request(self, endpoint: str, status: int, reason: str) -> None:
         """Count a request."""

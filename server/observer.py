@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -13,6 +15,7 @@ from prometheus_client import CollectorRegistry
 from faultwise.engine.policy.model import SCOPES
 from faultwise.engine.state.outcome import Change
 from faultwise.engine.verdict.decide import Decision
+from faultwise.engine.verdict.verdict import Verdict
 
 from .cell import Active, Cell
 from .hits import Hits
@@ -21,6 +24,7 @@ from .journal.file import Keep
 from .journal.writer import Journal
 from .metrics import OTHER, Metrics, Read, Value
 from .proxy.access import presented
+from .proxy.line import Line
 from .proxy.outcome import Outcome
 from .proxy.request import Call
 from .settings import Settings
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from .proxy.relay import Relay
     from .reload import Reloader
 
+log = logging.getLogger("faultwise.attempt")
 STATE = ("scope", "reason", "rule", "since", "until", "level", "terminal", "state")  # what of a record is shown
 OK, GONE = "ok", "client_gone"
 RESULTS = {OK: "ok", GONE: "abandoned"}  # of the attempt that answered; any other reason is a failed one
@@ -57,6 +62,7 @@ class Observer:
         """An attempt failed, and this is what it did to the state."""
         active = self._under()
         verdict, target, now = decision.verdict, attempt.target, self._clock()
+        self._line(call.id, verdict, decision)
         self.metrics.attempt(target.provider, self._model(target.model), "failed")
         self.metrics.verdict(target.provider, verdict.reason, verdict.scope)
         self.hits.note(verdict.rule, now)
@@ -77,6 +83,18 @@ class Observer:
             )
         )
 
+    @staticmethod
+    def _line(id: str, verdict: Verdict, decision: Decision) -> None:
+        """One line for a failed attempt; never a credential, a prompt or an answer."""
+        if log.isEnabledFor(logging.INFO):
+            wait = "-" if verdict.cooldown_s is None else f"{verdict.cooldown_s:.1f}"
+            log.info(
+                "attempt request=%s attempt=%d provider=%s model=%s status=%s upstream_status=%s reason=%s scope=%s"
+                " cooldown_s=%s rule=%s",
+                *(id, decision.reading.failure.attempt, verdict.provider, json.dumps(verdict.model), verdict.status),
+                *(verdict.upstream_status or "-", verdict.reason, verdict.scope, wait, verdict.rule or "-"),
+            )
+
     def opened(self, attempt: Attempt, begun: float, waited: float) -> None:
         """An answer is about to be committed. `begun`: of the request, by `time.perf_counter`; `waited`: seconds its
         failed attempts spent waiting for upstreams.
@@ -87,9 +105,14 @@ class Observer:
         """A request was not let in."""
         self.metrics.request(endpoint, status, code)
 
+    def begun(self) -> None:
+        """A request was let in; `answered` ends it."""
+        self.metrics.under_way += 1
+
     def answered(self, relay: Relay, attempt: Attempt | None, outcome: Outcome, size: int, begun: float) -> None:
         """A request is over. `attempt`: the one that answered. An outcome of `OK` is a success."""
         call, ledger = relay.call, relay.ledger
+        self.metrics.under_way -= 1
         self.metrics.request(call.endpoint.name, outcome.status, outcome.reason)
         if attempt is not None and outcome.reason in RESULTS:
             target = attempt.target
@@ -129,7 +152,9 @@ class Observer:
             settings, self._seen = active.settings, active
             self._keeping = line.Keeping(settings.value("log.bodies"), settings.redact)
             self.journal.configure(_keep(settings), settings.value("log.queue"))
-            self._models = frozenset(choice.model for combo in settings.combos.values() for choice in combo.targets)
+            listed = [choice for combo in settings.combos.values() for choice in combo.targets]
+            listed += settings.emergency.targets if settings.emergency is not None else ()
+            self._models = frozenset(choice.model for choice in listed)
             self._models |= {model for connection in settings.connections.values() for model in connection.models}
         return active
 
@@ -148,12 +173,32 @@ class Observer:
             counts = Counter((one.provider, one.state) for one in cell.state.circuits.table)
             return [((provider, state.lower()), float(count)) for (provider, state), count in counts.items()]
 
+        def attempts() -> list[Value]:
+            counts: Counter[tuple[str, str]] = Counter()
+            for target in cell.active.routes.listed.values():
+                counts[target.provider, target.model] += target.record.under_way
+            return [(labels, float(count)) for labels, count in counts.items()]
+
+        def slots(read: Callable[[Line], int]) -> Read:
+            def values() -> list[Value]:
+                counts: Counter[str] = Counter()
+                for id, one in cell.active.routes.lines.items():
+                    connection = cell.active.settings.connections[id]
+                    counts[cell.active.policy.provider(connection.provider).name] += read(one)
+                return [((provider,), float(count)) for provider, count in counts.items()]
+
+            return values
+
         def one(read: Callable[[], float]) -> Read:
             return lambda: [((), float(read()))]
 
         self.metrics.gauges |= {
             "faultwise_locks": locks,
             "faultwise_breakers": circuits,
+            "faultwise_requests_under_way": one(lambda: self.metrics.under_way),
+            "faultwise_attempts_under_way": attempts,
+            "faultwise_slots_taken": slots(lambda line: line.taken),
+            "faultwise_slots_waiting": slots(lambda line: line.waiting),
             "faultwise_rule_hits": lambda: [((rule,), float(count)) for rule, count in self.hits.counts.items()],
             "faultwise_policy": lambda: [((cell.active.policy.digest,), 1.0)],
             "faultwise_policy_generation": one(lambda: cell.active.generation),

@@ -21,31 +21,32 @@ FILE_LIMIT = 64 * 1024  # bytes of a file a placeholder names
 def replaced(document: Document, environ: Mapping[str, str]) -> tuple[Any, tuple[Problem, ...]]:
     """The document's data with every placeholder replaced, and a problem for each that cannot be."""
     problems: list[Problem] = []
-    folder = Path(document.file).parent
+    return _replaced(document.data, (), document, environ, problems), tuple(problems)
 
-    def visit(value: Any, path: tuple[str | int, ...]) -> Any:
-        if isinstance(value, dict):
-            return {key: visit(one, (*path, str(key))) for key, one in value.items()}
-        if isinstance(value, list):
-            return [visit(one, (*path, number)) for number, one in enumerate(value)]
-        return text(value, path) if isinstance(value, str) and "${" in value else value
 
-    def text(value: str, path: tuple[str | int, ...]) -> str:
-        parts, at = [], 0
-        for found in _PLACEHOLDER.finditer(value):
-            parts.append(value[at : found.start()])
-            at = found.end()
-            if found[0].startswith("$$"):
-                parts.append(found[0][1:])
-                continue
-            try:
-                parts.append(_meaning(found[1], folder, environ))
-            except LookupError as error:
-                line, column = document.locate(path, found.start())
-                problems.append(Problem(document.file, line, column, "FW060", str(error.args[0]), error.args[1]))
-        return "".join((*parts, value[at:]))
-
-    return visit(document.data, ()), tuple(problems)
+def _replaced(
+    value: Any, path: tuple[str | int, ...], document: Document, environ: Mapping[str, str], problems: list[Problem]
+) -> Any:
+    # no closure that calls itself: such a cycle would outlive each reload, of which the collector sees nothing
+    if isinstance(value, dict):
+        return {key: _replaced(one, (*path, str(key)), document, environ, problems) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_replaced(one, (*path, number), document, environ, problems) for number, one in enumerate(value)]
+    if not isinstance(value, str) or "${" not in value:
+        return value
+    parts, at = [], 0
+    for found in _PLACEHOLDER.finditer(value):
+        parts.append(value[at : found.start()])
+        at = found.end()
+        if found[0].startswith("$$"):
+            parts.append(found[0][1:])
+            continue
+        try:
+            parts.append(_meaning(found[1], Path(document.file).parent, environ))
+        except LookupError as error:
+            line, column = document.locate(path, found.start())
+            problems.append(Problem(document.file, line, column, "FW060", str(error.args[0]), error.args[1]))
+    return "".join((*parts, value[at:]))
 
 
 def names(value: Any) -> Iterator[str]:

@@ -192,7 +192,7 @@ def _sources(roots: tuple[Path, ...]) -> Any:
     from faultwise.engine.policy.source import Sources, collect, shipped_root
 
     shipped = shipped_root().resolve()
-    found = collect([root for root in roots if root.resolve() != shipped])
+    found = collect([root for root in roots if root.resolve() != shipped], cases=True)
     return Sources(tuple(file for file in found.files if file.shipped or _is_rules(file.data[:HEAD])))
 
 

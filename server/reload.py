@@ -39,10 +39,12 @@ class Reloader:
                 # taken before they are read: what changes while they are, is another change
                 fingerprint = await asyncio.to_thread(self._loader.fingerprint)
                 loaded = await asyncio.to_thread(self._load)
+                mended = self._cell.refusal is not None
                 if loaded.fingerprint != self._cell.active.fingerprint:
                     self._cell.take(loaded.policy, loaded.settings, loaded.fingerprint)
-                else:
-                    self._cell.refusal = None
+                self._cell.refusal = None
+                if mended:
+                    log.info("policy loaded again: the files are good, generation %d", self._cell.active.generation)
             except PolicyError as error:
                 self._refuse(fingerprint, error.problems)
                 return False

@@ -8,12 +8,14 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import uvicorn
 from fastapi import FastAPI
@@ -30,7 +32,11 @@ from .lines import Lines
 from .loading import Loaded, Loader
 from .reload import Reloader
 from .settings import Settings
-from .workers import Crew
+from .siblings import Siblings
+from .workers import BACKLOG, Crew
+
+if TYPE_CHECKING:
+    from .proxy.board import Board
 
 log = logging.getLogger("faultwise.server")
 LINES = logging.getLogger("faultwise")  # whose handlers are flushed
@@ -44,9 +50,17 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._cell = cell
         self._reloader = reloader
+        self.ready: Callable[[], None] = lambda: None  # called once it serves
         self._leaves: float | None = None
         self._hung_up = False  # asked by SIGHUP to load what the files say now
         self._reloading: asyncio.Task[bool] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve, and say so."""
+        await super().startup(sockets)
+        log.info("serving pid=%d", os.getpid())
+        _flush()
+        self.ready()
 
     def hang_up(self, sig: int, frame: FrameType | None) -> None:
         """Load what the files say now, with the next tick. A handler for SIGHUP."""
@@ -63,8 +77,7 @@ class Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Whether to stop."""
-        for handler in LINES.handlers:
-            handler.flush()
+        _flush()
         if self._hung_up and self._reloader is not None:
             self._hung_up = False
             self._reloading = asyncio.create_task(self._reloader.reload())
@@ -91,30 +104,45 @@ def run(
         log.warning("%s", warning)
     listener = bind(loaded.settings)
     host, port = listener.getsockname()[:2]
+    listener.listen(BACKLOG)  # who comes before all is ready waits
+    workers = loaded.settings.value("workers")
     log.info(
-        "listening on http://%s:%d generation=1 digest=%s connections=%d combos=%d",
-        *(f"[{host}]" if ":" in host else host, port, loaded.policy.digest),
-        *(len(loaded.settings.connections), len(loaded.settings.combos)),
+        "listening on http://%s:%d generation=1 digest=%s rules=%d cases=%d connections=%d combos=%d workers=%d",
+        *(f"[{host}]" if ":" in host else host, port, loaded.policy.digest, *loaded.policy.counts()),
+        *(len(loaded.settings.connections), len(loaded.settings.combos), workers),
     )
+    _flush()
     with listener:
-        workers = loaded.settings.value("workers")
         if workers > 1:
+            from .proxy.board import Board  # not every system has what it needs
+
             given = loader.file, dict(loader.environ), dict(loader.overrides), tuple(loader.rules), loader.shipped
-            Crew(partial(work, *given), listener, workers).run()
+            with tempfile.TemporaryDirectory(prefix="faultwise-") as folder:
+                Crew(partial(work, *given, Path(folder), Board()), listener, workers).run()
         else:
             serve(loader, loaded, listener)
 
 
-def serve(loader: Loader, loaded: Loaded, listener: socket.socket) -> None:
-    """Serve in this process until told to stop."""
+def serve(
+    loader: Loader,
+    loaded: Loaded,
+    listener: socket.socket,
+    ready: Callable[[], None] = lambda: None,
+    siblings: Siblings | None = None,
+    board: Board | None = None,
+) -> None:
+    """Serve in this process until told to stop. `ready` is called once it serves; `board`: what siblings share."""
     state = State(store(loaded.settings))
     try:
-        first = cell(loaded.policy, loaded.settings, loaded.fingerprint, state)
-        server = make(create_app(first, loader=loader), first)
+        first = cell(loaded.policy, loaded.settings, loaded.fingerprint, state, board)
+        server = make(create_app(first, loader=loader, siblings=siblings), first)
+        server.ready = ready
         if hasattr(signal, "SIGHUP"):
             signal.signal(signal.SIGHUP, server.hang_up)
-        server.run(sockets=[listener])
+        server.run(sockets=[listener] if siblings is None else [listener, siblings.listen()])
     finally:
+        if siblings is not None:
+            siblings.leave()
         state.store.close()
 
 
@@ -124,12 +152,20 @@ def work(
     overrides: Mapping[str, str],
     rules: Sequence[Path],
     shipped: bool,
+    folder: Path,
+    board: Board,
     listener: socket.socket,
+    ready: Event,
 ) -> None:
     """What one of several workers does: load what its siblings loaded, and serve."""
     log_to()
     loader = Loader(file, environ, overrides, rules, shipped)
-    serve(loader, loader.load(), listener)
+    try:
+        loaded = loader.load()
+    except PolicyError as error:
+        log.error("this worker cannot serve:\n%s", "\n".join(map(str, error.problems)))
+        sys.exit(1)
+    serve(loader, loaded, listener, ready.set, Siblings(folder), board.join())
 
 
 def store(settings: Settings) -> Store:
@@ -142,7 +178,7 @@ def make(app: FastAPI, cell: Cell) -> Server:
     """The server of an application. Run it with the sockets it shall listen on."""
     drain = int(cell.active.settings.value("limits.drain"))
     config = uvicorn.Config(
-        Front(app),
+        Front(app, cell),
         interface="asgi3",
         http="httptools",
         ws="none",
@@ -168,8 +204,14 @@ def bind(settings: Settings) -> socket.socket:
     except OSError as error:
         source = settings.values["listen"].source
         message = f"cannot listen on `{host}:{port}`: {error.strerror or error}"
-        raise PolicyError([Problem(source, 0, 0, "FW068", message)]) from None
+        hint = "a server may be running there already; --port or `listen` names another port"
+        raise PolicyError([Problem(source, 0, 0, "FW068", message, hint)]) from None
     return listener
+
+
+def _flush() -> None:
+    for handler in LINES.handlers:
+        handler.flush()
 
 
 def log_to(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,17 @@ from faultwise.engine.store.base import StoreError
 from faultwise.engine.store.open import check_url
 
 from .journal.redact import Pattern, pattern
-from .layers import Value, layered, seconds
+from .layers import Value, layered, portion, seconds
 from .overlay import overlay, own
 from .placeholders import names, replaced
 from .secret import Secret
 
 INERT = ("affinity",)
+EMERGENCIES = ("quota_exhausted", "credits_exhausted")  # reasons for the emergency fallback where none are declared
 CREDENTIAL_PARTS = (b"auth", b"key", b"token", b"secret", b"cookie")  # of the names of headers that open something
+HIDDEN = 8  # characters from which on a credential is one
 _UNFIT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # what would end a header, or hide in it
+MADE = "`faultwise new key NAME` makes a key and its row"
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -59,16 +63,21 @@ class Connection:
     weight: float = 1.0  # under `weighted`
     max_concurrent: int | None = None
     rpm: int | None = None  # requests a minute
+    tpm: int | None = None  # tokens a minute
+    quota_cutoff: float | None = None  # the share of a quota's window that is kept
     cooling: bool = True
     profile: Mapping[str, Any] = field(default_factory=dict, hash=False)  # thresholds of its own, waits in seconds
     deadlines: Deadlines = Deadlines()
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """What must not be told to anybody: its credential, and headers that hold one."""
+        """What must not be told to anybody: its credential, and headers that hold one.
+
+        What is shorter than any key (`EMPTY`, `ollama`, `none`) is a stand-in, and a word that messages may need.
+        """
         found = [self.secret.reveal()] if self.secret is not None else []
         found += [text.decode() for name, text in self.headers if any(part in name for part in CREDENTIAL_PARTS)]
-        return tuple(filter(None, found))
+        return tuple(text for text in found if len(text) >= HIDDEN)
 
     @property
     def host(self) -> str:
@@ -96,6 +105,15 @@ class Combo:
 
 
 @dataclass(frozen=True, slots=True)
+class Emergency:
+    """Who answers, shorter, where every target failed for one of these reasons."""
+
+    targets: tuple[Choice, ...]
+    reasons: frozenset[str]
+    max_tokens: int  # of an answer
+
+
+@dataclass(frozen=True, slots=True)
 class Key:
     """A client's key, as its hash. None in a list of what it may use: everything."""
 
@@ -104,6 +122,8 @@ class Key:
     scopes: frozenset[str] = frozenset({"inference"})
     allowed_connections: frozenset[str] | None = None
     allowed_combos: frozenset[str] | None = None
+    rpm: int | None = None  # requests a minute
+    tpm: int | None = None  # tokens a minute
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +135,7 @@ class Settings:
     keys: tuple[Key, ...]
     values: Mapping[str, Value]
     profiles: Mapping[str, Any] = field(default_factory=dict)  # thresholds over the policy's, by class of credential
+    emergency: Emergency | None = None  # off
     rules: tuple[Path, ...] = ()
     redact: tuple[Pattern, ...] = ()  # taken out of the decision log, beside what always is
     shipped: bool = True
@@ -162,6 +183,7 @@ def settings(
         connections=connections,
         combos=reader.combos(connections),
         keys=reader.keys(connections),
+        emergency=reader.emergency(connections, values),
         values=values,
         profiles=profiles,
         rules=_rules(data, file, environ, rules),
@@ -284,6 +306,8 @@ class _Reader:
                 weight=row.get("weight", 1.0),
                 max_concurrent=row.get("max_concurrent"),
                 rpm=row.get("rpm"),
+                tpm=row.get("tpm"),
+                quota_cutoff=self._share(row.get("quota_cutoff"), (*where, "quota_cutoff")),
                 cooling=not row.get("disable_cooling", False),
                 profile=profile,
                 deadlines=self._deadlines(row.get("deadlines", {}), base, where),
@@ -292,28 +316,45 @@ class _Reader:
 
     def combos(self, connections: Mapping[str, Connection]) -> dict[str, Combo]:
         found: dict[str, Combo] = {}
-        providers = {connection.provider.lower() for connection in connections.values()}
         for name, row in self.data.get("combos", {}).items():
             where = ("combos", str(name))
             strategy = row.get("strategy", "priority")
             if strategy not in STRATEGIES:
                 hint = f"one of {', '.join(STRATEGIES)}"
                 self._note((*where, "strategy"), "FW064", f"the strategy `{strategy}` is not known here", hint)
-            targets = []
-            for number, one in enumerate(row.get("targets", ())):
-                at = (*where, "targets", number)
-                choice = Choice(one["model"], one.get("connection"), one.get("provider"), one.get("weight"))
-                targets.append(choice)
-                if choice.connection is not None and choice.connection not in connections:
-                    message = f"combo `{name}`: unknown connection `{choice.connection}`"
-                    self._note((*at, "connection"), "FW063", message, _one_of(connections))
-                elif choice.connection is None and choice.provider is None:
-                    self._note(at, "FW063", f"combo `{name}`: a target names neither a connection nor a provider")
-                elif choice.connection is None and str(choice.provider).lower() not in providers:
-                    message = f"combo `{name}`: no connection has the provider `{choice.provider}`"
-                    self._note((*at, "provider"), "FW063", message, _one_of(providers))
-            found[str(name)] = Combo(str(name), tuple(targets), strategy)
+            targets = self._targets(row, connections, where, f"combo `{name}`")
+            found[str(name)] = Combo(str(name), targets, strategy)
         return found
+
+    def emergency(self, connections: Mapping[str, Connection], values: Mapping[str, Value]) -> Emergency | None:
+        row = self.data.get("emergency", {})
+        targets = self._targets(row, connections, ("emergency",), "`emergency`")
+        if not values["emergency.enabled"].value:
+            return None
+        if not targets:
+            self._note(("emergency",), "FW063", "`emergency` is enabled and names no target")
+        reasons = frozenset(row.get("reasons", EMERGENCIES))
+        return Emergency(targets, reasons, values["emergency.max_tokens"].value)
+
+    def _targets(
+        self, row: Mapping[str, Any], connections: Mapping[str, Connection], where: tuple[str | int, ...], what: str
+    ) -> tuple[Choice, ...]:
+        """The targets that a row lists; `what`: how it is told what is wrong with one."""
+        targets = []
+        providers = {connection.provider.lower() for connection in connections.values()}
+        for number, one in enumerate(row.get("targets", ())):
+            at: tuple[str | int, ...] = (*where, "targets", number)
+            choice = Choice(one["model"], one.get("connection"), one.get("provider"), one.get("weight"))
+            targets.append(choice)
+            if choice.connection is not None and choice.connection not in connections:
+                message = f"{what}: unknown connection `{choice.connection}`"
+                self._note((*at, "connection"), "FW063", message, _one_of(connections, choice.connection))
+            elif choice.connection is None and choice.provider is None:
+                self._note(at, "FW063", f"{what}: a target names neither a connection nor a provider")
+            elif choice.connection is None and str(choice.provider).lower() not in providers:
+                message = f"{what}: no connection has the provider `{choice.provider}`"
+                self._note((*at, "provider"), "FW063", message, _one_of(providers, str(choice.provider).lower()))
+        return tuple(targets)
 
     def keys(self, connections: Mapping[str, Connection]) -> tuple[Key, ...]:
         found: dict[str, Key] = {}
@@ -322,20 +363,23 @@ class _Reader:
             if self._known(row["id"], found, (*where, "id"), "key"):
                 continue
             if not _HASH.fullmatch(row["hash"]):
-                self._note((*where, "hash"), "FW062", "`hash` is not `sha256:` and 64 hexadecimal digits")
+                self._note((*where, "hash"), "FW062", "`hash` is not `sha256:` and 64 hexadecimal digits", MADE)
                 continue
-            allowed = row.get("allowed_connections")
-            for place, name in enumerate(allowed or ()):
-                if name not in connections:
-                    path = (*where, "allowed_connections", place)
-                    self._note(path, "FW063", f"key `{row['id']}`: unknown connection `{name}`", _one_of(connections))
-            combos = row.get("allowed_combos")
+            allowed, combos = row.get("allowed_connections"), row.get("allowed_combos")
+            limits = (("connection", allowed, connections), ("combo", combos, self.data.get("combos", {})))
+            for what, listed, known in limits:
+                for place, name in enumerate(listed or ()):
+                    if name not in known:
+                        message = f"key `{row['id']}`: unknown {what} `{name}`"
+                        self._note((*where, f"allowed_{what}s", place), "FW063", message, _one_of(known, name))
             found[row["id"]] = Key(
                 id=row["id"],
                 digest=bytes.fromhex(row["hash"].removeprefix("sha256:")),
                 scopes=frozenset(row.get("scopes", ("inference",))),
                 allowed_connections=None if allowed is None else frozenset(allowed),
                 allowed_combos=None if combos is None else frozenset(combos),
+                rpm=row.get("rpm"),
+                tpm=row.get("tpm"),
             )
         return tuple(found.values())
 
@@ -357,6 +401,13 @@ class _Reader:
                 self._note((*where, "deadlines", name), "FW061", f"`{name}`: {error}")
         return replace(base, **changed)
 
+    def _share(self, raw: Any, where: tuple[str | int, ...]) -> float | None:
+        try:
+            return None if raw is None else portion(raw)
+        except ValueError as error:
+            self._note(where, "FW061", f"`quota_cutoff`: {error}")
+            return None
+
     def _known(self, id: str, found: Mapping[str, Any], path: tuple[str | int, ...], what: str) -> bool:
         if id in found:
             self._note(path, "FW022", f"duplicate {what} `{id}`")
@@ -368,6 +419,8 @@ class _Reader:
         self.problems.append(Problem(file, line, column, code, message, hint))
 
 
-def _one_of(names: Iterable[str]) -> str:
+def _one_of(names: Iterable[str], meant: str) -> str:
     known = sorted(names)
+    if near := get_close_matches(meant, known, 1):
+        return f"did you mean `{near[0]}`?"
     return f"known: {', '.join(known[:8])}{', …' if len(known) > 8 else ''}" if known else "there are none"

@@ -126,3 +126,24 @@ def test_decision_service(service: str) -> None:
         pytest.skip("curl is not installed")
     done = subprocess.run([folder / "classify.sh"], capture_output=True, text=True, check=False, env=env)
     assert '"reason":"rate_limit_exceeded"' in done.stdout.replace(" ", ""), done.stderr
+
+
+def test_agents(tmp_path: Path) -> None:
+    """With curl; the agents themselves are asked where somebody has installed them."""
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not installed")
+    with socket.socket() as one, socket.socket() as two, socket.socket() as three:
+        for each in (one, two, three):
+            each.bind(("127.0.0.1", 0))
+        ports = [str(each.getsockname()[1]) for each in (one, two, three)]
+    env = {
+        **os.environ,
+        **dict(zip(("PORT", "RELAY_PORT", "MAIN_PORT"), ports, strict=True)),
+        "FAULTWISE": f"{sys.executable} -m faultwise.server.cli",
+        "PYTHON": sys.executable,
+        "TMPDIR": str(tmp_path),
+    }
+    script = EXAMPLES / "agent" / "agents.sh"
+    done = subprocess.run([script, "curl"], capture_output=True, text=True, check=False, env=env, timeout=180)
+    assert done.stdout == "curl: completed; the relay was asked 1 time(s), then the second account\n", done.stderr
+    assert done.returncode == 0

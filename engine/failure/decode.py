@@ -11,8 +11,8 @@ import io
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from html import unescape
+from typing import NamedTuple
 
 import brotli
 import zstandard
@@ -26,8 +26,7 @@ MOST_MEMBERS = 32  # of one gzip file
 Unpacked = tuple[bytes, bool]  # what could be read, and whether it was whole
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(NamedTuple):
     """A body as text. `visible` is what a person would see of it: all of it, unless it is HTML."""
 
     text: str

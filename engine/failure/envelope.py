@@ -14,13 +14,15 @@ from typing import Any
 
 import re2
 
-from .account import CODE, MESSAGE, STATUS, TYPE, WITHIN, Account, Role, take_apart
+from .account import CODE, MESSAGE, STATUS, TYPE, WITHIN, WRAPPED, Account, Role, take_apart
 from .answer import has_content
 from .echo import Echo
+from .plain import plain
 from .shape import Ending, Shape, compile_alarm, compile_finish, compile_shapes, compile_words, substantive
 from .unwrap import Unwrapper
 
 HEADER_ROLES = ("code", "type")
+CLASSES = ("Error", "Exception")  # how the name of a class of errors ends
 MOST_ITEMS = 64  # of a document that is a list
 
 Roles = Mapping[str, int]  # key -> what it says, the flags of `Role`
@@ -42,6 +44,7 @@ class Envelopes:
     statuses: Mapping[str, int]
     unwrapper: Unwrapper
     _bare_type: Any
+    _leading_type: Any
     _alarm: Any
 
     def fails(self, document: Any, spoken: bool = False) -> bool:
@@ -63,12 +66,18 @@ class Envelopes:
         False where `fails` or `finish` would say otherwise."""
         return self._alarm.search(body) is not None
 
+    def asks(self, key: str) -> bool:
+        """Whether a declared shape of a failure looks at what stands under a key."""
+        declared = chain(*self.shapes.values(), *self.finishes.values())
+        return any(key == shape.path[-1] for shape in declared)
+
     def read(self, document: Any, text: str = "", echo: Echo | None = None) -> Account:
         """What an error says: a parsed document, or a text where `document` is `literal.MISSING`.
 
         An object inside a message that `echo` knows from the request is not taken for an error.
         """
-        return take_apart(self, document, text, echo)
+        found = plain(self, document) if isinstance(document, dict) else None
+        return found or take_apart(self, document, text, echo)
 
     def inner_status(self, account: Account, echo: Echo | None = None) -> int | None:
         """The status named by the innermost layer that names one, by itself or in the words around it.
@@ -99,8 +108,15 @@ class Envelopes:
 
     def bare(self, word: str) -> str:
         """A type without its name space and its address."""
-        found = self._bare_type.match(word) if "#" in word or ":" in word else None
-        return found.group(1) if found else word
+        if not ("#" in word or ":" in word or word.endswith(CLASSES)):
+            return word
+        found = self._bare_type.match(word)
+        return (next(filter(None, found.groups()), None) or word) if found else word
+
+    def leading_type(self, text: str) -> str | None:
+        """The type or code that a message begins with: `ThrottlingException: …`, `insufficient_quota: …`."""
+        found = self._leading_type.match(text) if ": " in text[:96] or text[:1] == "[" else None
+        return next(filter(None, found.groups()), None) if found else None
 
     def _fails(self, document: dict[str, Any], spoken: bool) -> bool:
         for key in document:
@@ -154,7 +170,7 @@ def strength(roles: Roles, document: Any) -> int:
             continue
         if known & WITHIN and key.lower() in ("error", "errors"):
             return 2
-        words = words or bool(known & MESSAGE)
+        words = words or bool(known & (MESSAGE | WRAPPED))
         named = named or bool(known & (CODE | TYPE | STATUS))
     return (2 if named else 1) if words else 0
 
@@ -192,6 +208,7 @@ def compile_envelopes(data: Mapping[str, Any]) -> Envelopes:
         statuses={squashed(str(word)): status for word, status in data.get("statuses", {}).items()},
         unwrapper=unwrapper,
         _bare_type=_regex("bare_type", data.get("bare_type", "(.+)")),
+        _leading_type=_regex("leading_type", data.get("leading_type", "($.)")),
         _alarm=_regex("shapes", compile_alarm(every, unwrapper.content_literals()).encode("latin-1")),
     )
 

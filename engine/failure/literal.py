@@ -17,6 +17,7 @@ MOST_MENDED = 4  # of those, the first, where what was cut off is mended
 MISSING: Any = object()  # no value could be read; null is one
 
 _DECODER = json.JSONDecoder(strict=False)  # raw control characters inside strings are forgiven
+_SPACES = " \t\n\r"  # of JSON
 _ERRORS = (ValueError, RecursionError)
 
 
@@ -31,7 +32,9 @@ class Embedded(NamedTuple):
 def parse(text: str) -> Any:
     """The JSON value a text is, of which the end may be cut off; `MISSING` where it is none."""
     try:
-        return _DECODER.decode(text)
+        value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip(_SPACES)) if text[:1] in _SPACES else 0)
+        if end == len(text) or not text[end:].strip(_SPACES):
+            return value
     except _ERRORS:
         pass
     start = text.lstrip()[:1]
@@ -111,7 +114,7 @@ def _closing(text: str, at: int) -> int | None:
     return None
 
 
-_PYTHON = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b(?:True|False|None)\b""", re.DOTALL)
+_PYTHON = re.compile(r"""b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*"|\b(?:True|False|None)\b""", re.DOTALL)
 _ESCAPE = re.compile(r"""\\(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(u[0-9a-fA-F]{4}|[\\"/bfnrt])|(.))|(")""", re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 
@@ -127,7 +130,7 @@ def _python(text: str) -> Any:
 
 def _as_json(token: re.Match[str]) -> str:
     word = _WORDS.get(token[0])
-    return word if word is not None else f'"{_ESCAPE.sub(_escape_as_json, token[0][1:-1])}"'
+    return word if word is not None else f'"{_ESCAPE.sub(_escape_as_json, token[0].lstrip("b")[1:-1])}"'
 
 
 def _escape_as_json(found: re.Match[str]) -> str:

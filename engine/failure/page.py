@@ -8,7 +8,8 @@ from html import unescape
 LONGEST_PAGE = 32 * 1024  # characters that are read
 LONGEST_TITLE = 300  # characters
 
-_OPENING = re.compile(r"<(?:!--|[!?]|/?([a-zA-Z][a-zA-Z0-9]*))")
+_TAG = re.compile(r"<(?:!--.*?(?:-->|\Z)|(?:[!?]|(/)?([a-zA-Z][a-zA-Z0-9]*))[^>]*(?:>|\Z))", re.DOTALL)
+_PAGE = re.compile(r"<(?:!doctype\s{1,8}html|html|head|body)\b[^<>]{0,300}>\s{0,200}<", re.IGNORECASE)
 _UNSEEN = frozenset({"script", "style", "template", "svg", "title"})
 _INLINE = frozenset(
     {"a", "abbr", "b", "code", "em", "font", "i", "mark", "s", "small", "span", "strong", "sub", "sup", "u", "wbr"}
@@ -25,6 +26,12 @@ def is_page(text: str, kind: str) -> bool:
     return "json" not in kind and start.startswith(("<!doctype html", "<html", "<head", "<body"))
 
 
+def page_at(text: str) -> int:
+    """Where an HTML page begins within a text; -1 where there is none."""
+    found = _PAGE.search(text) if "<" in text else None
+    return found.start() if found else -1
+
+
 def visible(text: str) -> tuple[str | None, str]:
     """The title and the visible text of an HTML page, white space run together. Linear in the length of the page."""
     text = text[:LONGEST_PAGE]
@@ -34,15 +41,14 @@ def visible(text: str) -> tuple[str | None, str]:
     title: str | None = None
     seen: list[str] = []
     at = 0
-    while tag := _OPENING.search(text, at):
+    while tag := _TAG.search(text, at):
         seen.append(text[at : tag.start()])
-        closing = "-->" if tag[0] == "<!--" else ">"
-        end = text.find(closing, tag.end())
-        at = len(text) if end < 0 else end + len(closing)
-        name = (tag[1] or "").lower()
+        at = tag.end()
+        ends, name = tag.groups("")
+        name = name.lower()
         if name not in _INLINE:
             seen.append(" ")
-        if name in _UNSEEN and not tag[0].startswith("</"):
+        if name in _UNSEEN and not ends:
             close = lowered.find("</" + name, at)
             inside = text[at:] if close < 0 else text[at:close]
             at = len(text) if close < 0 else close

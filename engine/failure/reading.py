@@ -5,8 +5,9 @@ Nothing here decides what a failure means; it only answers questions about it, e
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultwise.dsl import fold
@@ -32,12 +33,13 @@ MOST_LEAVES = 24  # texts taken from JSON of no known shape
 LONGEST_LEAF = 500
 DEEPEST_LEAF = 6
 FRAMES = "application/vnd.amazon.eventstream"
+UNSENT = ("transport", "local")  # phases of failures without a response
 
 _NOTHING = Account((), (), (), (), (), (), (Layer(),))
 
 
 class Nature(NamedTuple):
-    """Whether it is a failure at all, where it showed, and what it counts as."""
+    """Whether a response that was no refusal is a failure at all, where it showed, and what it counts as."""
 
     is_error: bool
     phase: str
@@ -52,38 +54,50 @@ class Reading:
         self.failure = failure
         self.envelopes = envelopes
         self.declared = declared  # what the provider's file says
-        self.provider = failure.provider
-        self.connection = failure.connection
-        self.model = failure.model
-        self.host = failure.host
-        self.egress = failure.egress
-        self.wire = failure.wire
-        self.auth = failure.auth  # None: as the provider's file says
-        self.attempt = failure.attempt
-        self.now = failure.now
         self.headers = failure.headers
-        self.upstream_status = failure.status
+        self.upstream_status = status = failure.status
+        self._refused = refused = status is not None and not 200 <= status < 400  # the status on the wire is an error
+        unsent = failure.phase in UNSENT
+        if refused or unsent:  # nothing needs to be read to know what it is
+            self.is_error = True
+            self.phase = failure.phase
+            self.kind = failure.kind
+            self.status = None if unsent else status
+
+    provider = property(attrgetter("failure.provider"))
+    connection = property(attrgetter("failure.connection"))
+    model = property(attrgetter("failure.model"))
+    host = property(attrgetter("failure.host"))
+    egress = property(attrgetter("failure.egress"))
+    wire = property(attrgetter("failure.wire"))
+    auth = property(attrgetter("failure.auth"))  # None: as the provider's file says
+    attempt = property(attrgetter("failure.attempt"))
+    now = property(attrgetter("failure.now"))
 
     def at(self, status: int) -> Reading:
         """The same failure under a restated status. What was computed stays."""
         other = Reading.__new__(Reading)
         other.__dict__.update(self.__dict__)
-        other.__dict__["status"] = status
+        other.status = status
         return other
 
     # --- what it is
 
-    @property
+    @lazy
     def is_error(self) -> bool:
         """Whether it is a failure: False for a 200 that is fine."""
-        return self._nature.is_error
+        nature = self._nature
+        known = self.__dict__  # who asks this asks the others next
+        known["phase"], known["kind"] = nature.phase, nature.kind
+        known.setdefault("status", nature.status)
+        return nature.is_error
 
-    @property
+    @lazy
     def phase(self) -> str:
         """Where the failure showed."""
         return self._nature.phase
 
-    @property
+    @lazy
     def kind(self) -> str | None:
         """What went wrong in transport, or here."""
         return self._nature.kind
@@ -99,18 +113,8 @@ class Reading:
         return self.kind if self.status is None else self.status
 
     @lazy
-    def _refused(self) -> bool:
-        """Whether the status on the wire is an error."""
-        status = self.failure.status
-        return status is not None and not 200 <= status < 400
-
-    @lazy
     def _nature(self) -> Nature:
         failure = self.failure
-        if failure.phase in ("transport", "local"):
-            return Nature(True, failure.phase, failure.kind, None)
-        if self._refused:
-            return Nature(True, failure.phase, failure.kind, failure.status)
         seen = self._seen
         if not seen.failed and seen.ending is None:
             if self.content.encoding_broken:
@@ -158,8 +162,8 @@ class Reading:
 
     @property
     def html(self) -> bool:
-        """Whether the body is a page."""
-        return self.content.html
+        """Whether the body, or a message in it, is a page."""
+        return self.content.html or self._account.page
 
     @property
     def title(self) -> str | None:
@@ -207,31 +211,29 @@ class Reading:
         return self.envelopes.inner_status(self._account, self._repeats)
 
     @lazy
-    def _tokens(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    def _words(self) -> tuple[str, ...]:
         """Codes, types and params, folded."""
-        account = self._account
-        return tuple(map(fold, account.codes)), tuple(map(fold, account.types)), tuple(map(fold, account.params))
+        return self._fold()[0]
 
     @property
     def code_folded(self) -> tuple[str, ...]:
         """The codes, folded."""
-        return self._tokens[0]
+        return self._words[: len(self.code)]
 
     @property
     def type_folded(self) -> tuple[str, ...]:
         """The types, folded."""
-        return self._tokens[1]
+        return self._words[len(self.code) : len(self.code) + len(self.type)]
 
     @property
     def param_folded(self) -> tuple[str, ...]:
         """The parameters, folded."""
-        return self._tokens[2]
+        return self._words[len(self.code) + len(self.type) :]
 
     @property
     def tokens(self) -> tuple[str, ...]:
         """Codes and types, folded."""
-        codes, types, _ = self._tokens
-        return codes + types
+        return self._words[: len(self.code) + len(self.type)]
 
     @lazy
     def terse(self) -> str:
@@ -244,15 +246,9 @@ class Reading:
         return "\n".join(self.code + self.type)
 
     @lazy
-    def _words(self) -> str:
-        """Codes, types and params, folded, a line each."""
-        codes, types, params = self._tokens
-        return "\n".join(codes + types + params)
-
-    @lazy
     def message_folded(self) -> tuple[str, ...]:
         """The messages, folded, as much of them as `text` holds."""
-        return _folded(self.message, TEXT_LIMIT - len(self._words))
+        return self._fold()[1]
 
     @lazy
     def text(self) -> str:
@@ -260,7 +256,20 @@ class Reading:
 
         At most `TEXT_LIMIT` characters. INVARIANT: it holds everything that those fields hold, folded.
         """
-        return "\n".join((self._words, *self.message_folded) if self._words else self.message_folded)
+        words, messages = self._fold()
+        return "\n".join(words + messages)
+
+    def _fold(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        account = self._account
+        words = account.codes + account.types + account.params
+        left = TEXT_LIMIT
+        if words:
+            words = tuple([_word(one) for one in words])
+            left -= sum(map(len, words)) + len(words) - 1
+        messages = _within(account.messages, left)
+        known = self.__dict__  # who asks for one of them asks for the others next
+        known["_words"], known["message_folded"] = words, messages
+        return words, messages
 
     @property
     def text_raw(self) -> str:
@@ -306,7 +315,7 @@ class Reading:
 
     def has_outer(self, marker: str) -> bool:
         """Whether an outer message holds a folded marker, and not as an echo."""
-        return self._holds(_folded(self.outer, TEXT_LIMIT), marker)
+        return self._holds(_within(self.outer, TEXT_LIMIT), marker)
 
     def has_body(self, marker: str) -> bool:
         """Whether the body holds a folded marker, and not as an echo."""
@@ -340,15 +349,16 @@ class Reading:
         seen = self._seen
         if not (self._refused or seen.failed or seen.ending is not None):
             return _NOTHING
-        account = self.envelopes.read(seen.document, seen.text, self._repeats)
-        if self.content.title or seen.ending is not None or len(self.headers):
+        envelopes = self.envelopes
+        account = envelopes.read(seen.document, seen.text, self._repeats if self.failure.request else None)
+        if seen.ending is not None or self.content.title or not envelopes.headers.keys().isdisjoint(self.headers.index):
             account = self._with_more(account, seen)
         if account.messages or account.codes or account.types or seen.document is MISSING or seen.stream:
             return account
         leaves = (
             unescaped(cleaned(text[:LONGEST_LEAF])) for text in islice(texts(seen.document, DEEPEST_LEAF), MOST_LEAVES)
         )
-        return replace(account, messages=tuple(dict.fromkeys(text.strip() for text in leaves if text.strip())))
+        return account._replace(messages=tuple(dict.fromkeys(text.strip() for text in leaves if text.strip())))
 
     def _with_more(self, account: Account, seen: Seen) -> Account:
         """What stands outside the error object: the page's title, how the answer ended, headers."""
@@ -356,14 +366,14 @@ class Reading:
         endings = (seen.ending.word,) if seen.ending is not None else ()
         codes: list[str] = []
         types: list[str] = []
+        index = self.headers.index
         for name, role in self.envelopes.headers.items():
-            for value in self.headers.all(name):
+            for value in index.get(name, ()):
                 word = self.envelopes.bare(cleaned(value.strip())[:LONGEST_LEAF])
                 (codes if role == "code" else types).append(word)
         if not (titles or endings or codes or types):
             return account
-        return replace(
-            account,
+        return account._replace(
             messages=(*titles, *account.messages),
             codes=tuple(dict.fromkeys((*account.codes, *codes))),
             types=tuple(dict.fromkeys((*endings, *account.types, *types))),
@@ -375,15 +385,19 @@ class Reading:
         return Echo(self.request_text) if self.failure.request else None
 
 
-def _folded(texts: tuple[str, ...], left: int) -> tuple[str, ...]:
+_word = lru_cache(maxsize=1024)(fold)  # codes and types are few, and come again and again
+
+
+def _within(texts: tuple[str, ...], left: int) -> tuple[str, ...]:
     """The texts, folded, at most `left` characters together, with a line end for each."""
     found: list[str] = []
     for text in texts:
         left -= 1
         if left <= 0:
             break
-        found.append(folded(text)[:left])
-        left -= len(found[-1])
+        text = (fold(text) if text.isascii() else folded(text))[:left]
+        found.append(text)
+        left -= len(text)
     return tuple(found)
 
 

@@ -41,25 +41,29 @@ class Headers:
         self._items = tuple((str(name), str(value)) for name, value in pairs)
         self._index: dict[str, tuple[str, ...]] | None = None
 
-    def all(self, name: str) -> tuple[str, ...]:
-        """Every value of the header, in order; empty when it was not sent."""
+    @property
+    def index(self) -> Mapping[str, tuple[str, ...]]:
+        """Every value by its header's name in lower case, in the order of their first appearance."""
         index = self._index
         if index is None:
             lists: dict[str, list[str]] = {}
             for key, value in self._items:
                 lists.setdefault(key.lower(), []).append(value)
             self._index = index = {key: tuple(values) for key, values in lists.items()}
-        return index.get(name.lower(), ())
+        return index
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """Every value of the header, in order; empty when it was not sent."""
+        return self.index.get(name.lower(), ())
 
     def get(self, name: str, default: str | None = None) -> str | None:
         """The first value of the header."""
-        values = self.all(name)
+        values = self.index.get(name.lower())
         return values[0] if values else default
 
     def names(self) -> tuple[str, ...]:
         """Lower-cased names, each once, in the order of their first appearance."""
-        self.all("")
-        return tuple(self._index or ())
+        return tuple(self.index)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._items)

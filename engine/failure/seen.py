@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .decode import Content
 from .envelope import Envelopes
@@ -17,8 +16,7 @@ MOST_SUSPECTS = 1024  # of those, with the ones before; then only what looks so 
 LAST = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """The document an error is read from (`literal.MISSING`: the text is), and what it means that it came with a 200."""
 
     document: Any = MISSING
@@ -34,7 +32,9 @@ def see(content: Content, headers: Headers, envelopes: Envelopes, refused: bool)
     text = content.text
     if content.html:
         return Seen(text=content.visible, failed=True)
-    start = text.lstrip()[:1]
+    start = text[:1]
+    if start.isspace():
+        start = text.lstrip()[:1]
     if start in ("{", "[", '"'):
         value = parse(text)
         if value is not MISSING and not isinstance(value, str):

@@ -5,10 +5,12 @@ The gateways' words are data (`unwrap` of the envelopes): this module knows how 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import ahocorasick_rs
 import re2
 
 from .decode import cleaned
@@ -22,12 +24,13 @@ LONGEST_LEAD = 2 * 1024  # characters, the last ones, of the words before an obj
 GROUPS = frozenset({"status", "code", "message"})
 
 _ESCAPED = frozenset("\"\\/<>&'")  # what JSON encoders may write as an escape
+_STATUS = r"(?P<status>[45]\d\d)"  # how a pattern may write its status
+_NUMBER = re.compile("[45][0-9][0-9]")  # and what stands in each text that has one
 
 Strength = Callable[[Any], int]  # of an object as an account of an error: 0 none, 1 only words, 2 certain
 
 
-@dataclass(frozen=True, slots=True)
-class Inner:
+class Inner(NamedTuple):
     """One thing found inside a message: an object, or words. `lead` is what stands before an object."""
 
     message: str | None = None
@@ -88,16 +91,32 @@ class _Likely:
 class Unwrapper:
     """The declared steps, compiled. Raises ValueError, naming the step, for one that cannot be."""
 
-    __slots__ = ("_answers", "_content", "_naming", "_stepping", "_strength")
+    __slots__ = ("_content", "_naming", "_numbered", "_opening", "_stepping", "_strength", "_telltales", "answers")
 
     def __init__(self, steps: Iterable[Mapping[str, Any]], strength: Strength) -> None:
         compiled = [_step(step) for step in steps]
         self._content = tuple((path, step) for step in compiled for path in step.content)
-        self._answers = frozenset(path[0] for path, _ in self._content)
+        self.answers = frozenset(path[0] for path, _ in self._content)  # keys of answers that may be an error
         self._strength = strength
         # Most messages have nothing of the kind: one search tells for all steps.
         self._stepping = _Likely(step for step in compiled if step.words)
-        self._naming = _Likely(sorted((step for step in compiled if step.group), key=lambda step: step.words))
+        naming = sorted((step for step in compiled if step.group), key=lambda step: step.words)
+        self._numbered = all(_STATUS in step.pattern.pattern for step in naming)
+        self._naming = _Likely(naming)
+        # A message that neither begins with one of these nor holds one of those has nothing inside, no page and no escapes.
+        self._opening = '"' + "".join(step.first for step in compiled if step.words)
+        telltales = {*"{<&\0", "\\u"}
+        telltales.update(word for step in compiled if step.words and not step.first for word in step.holds or ("",))
+        self._telltales = None if "" in telltales else ahocorasick_rs.BytesAhoCorasick(list(map(str.encode, telltales)))
+
+    def plain(self, text: str) -> bool:
+        """Whether a message certainly speaks for itself, letter by letter: cheap, and True for most."""
+        if self._telltales is None or text[:1] in self._opening:
+            return False
+        try:
+            return not self._telltales.find_matches_as_indexes(text.encode())
+        except UnicodeEncodeError:  # half a surrogate pair
+            return False
 
     def inside(self, text: str, echo: Echo | None = None) -> list[Inner]:
         """What stands inside a message, in order; nothing where it only speaks for itself.
@@ -105,10 +124,8 @@ class Unwrapper:
         Objects that the message repeats from the request are for the caller to leave out; such a status is left out.
         """
         text = text[:LONGEST_TEXT]
-        if "{" in text or text[:1] == '"':
-            found = self._objects(text)
-            if found:
-                return found
+        if ("{" in text or text[:1] == '"') and (found := self._objects(text)):
+            return found
         for step in self._stepping.of(text):
             if groups := step.match(text):
                 status = groups.get("status")
@@ -120,6 +137,8 @@ class Unwrapper:
     def status(self, text: str, echo: Echo | None = None) -> int | None:
         """The last status that a gateway's words name in a text, those left out that `echo` knows from the request."""
         text = text[-LONGEST_LEAD:]
+        if self._numbered and not _NUMBER.search(text):
+            return None
         best: tuple[int, int] | None = None
         for step in self._naming.of(text):
             for found in step.pattern.finditer(text):
@@ -136,7 +155,7 @@ class Unwrapper:
 
     def content(self, document: Any) -> Inner | None:
         """The error that is the whole of an answer, where a step says that it may be."""
-        if not isinstance(document, dict) or self._answers.isdisjoint(document):
+        if not isinstance(document, dict) or self.answers.isdisjoint(document):
             return None
         for path, step in self._content:
             text = _only_text(document, path)

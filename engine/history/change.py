@@ -120,7 +120,7 @@ def _shown(value: Any) -> str:
         return "none"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{round(value, 3):.15g}" if isinstance(value, float) else str(value)
 
 
 def _ranked(counts: Counter[Any]) -> list[tuple[Any, int]]:

@@ -15,22 +15,26 @@ CODE = "FW109"
 
 def check(written: Catalogue) -> Iterator[Problem]:
     """A rule without a case is a guess; one without a near miss may be true of everything."""
-    fired = {
-        rule
-        for result in run_cases(written.policy)
-        if result.ok and result.verdict is not None
-        for rule in (result.verdict.rule, result.verdict.restated_by)
-    }
+    fired: set[str | None] = set()
+    failing: set[str | None] = set()
     missed: set[str] = set()
-    for case in written.policy.cases:
-        named = case.data.get("expect", {}).get("not_rule", ())
+    for case, result in zip(written.policy.cases, run_cases(written.policy), strict=True):
+        by = {result.verdict.rule, result.verdict.restated_by} if result.verdict is not None else set()
+        if not result.ok:
+            failing |= by  # it shows nothing: neither that a rule fires as it should, nor that it does not
+            continue
+        fired |= by
+        named = case.data["expect"].get("not_rule", ())
         missed.update([named] if isinstance(named, str) else named)
     for rule in written.rules:
         if rule.data.get("mode") == "shadow":
             continue
         if rule.id not in fired:
             hint = f"add a case with `expect: {{{'restated_by' if rule.restates else 'rule'}: {rule.id}}}`"
-            yield rule.warning(("id",), CODE, f"no case makes `{rule.id}` fire", hint)
+            message = f"no case makes `{rule.id}` fire"
+            if rule.id in failing:
+                message, hint = f"only a case that fails makes `{rule.id}` fire", "`faultwise test` says what is wrong"
+            yield rule.warning(("id",), CODE, message, hint)
         if rule.id not in missed:
             hint = f"add a failure that is nearly the same, with `expect: {{not_rule: {rule.id}}}`"
             yield rule.warning(("id",), CODE, f"`{rule.id}` has no near miss", hint)

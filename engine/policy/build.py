@@ -17,7 +17,7 @@ from faultwise.engine.failure.fields import FULL, TERSE
 from faultwise.engine.failure.reading import Reading
 from faultwise.engine.problem import Problem
 
-from .model import Allowlists, Condition, Duration, Reason, Restatement, Rule, StatusSet
+from .model import Allowlists, Condition, Duration, Reason, Restatement, Rule, Sign, StatusSet
 from .parsed import Entry
 from .statuses import parse_statuses
 
@@ -34,7 +34,7 @@ Compiled = dict[tuple[int, tuple[str | int, ...], str, str | None], tuple[Entry,
 
 class _Needs(TypedDict):
     needs: frozenset[str] | None
-    signs: tuple[Condition, ...]
+    signs: tuple[Sign, ...]
 
 
 @dataclass(slots=True)
@@ -227,8 +227,11 @@ class Builder:
         needs = dsl.needs(And(nodes), WITHIN_TEXT, SIGNS, self.lists)
         if needs is None:
             return {"needs": None, "signs": ()}
-        signs = self._conditions(map(Exists, needs.values), environment)
-        return {"needs": needs.markers, "signs": signs}
+        signs = (
+            Sign(node.name, getattr(node, "key", ""), dsl.compile(Exists(node), environment, self.lists))
+            for node in needs.values
+        )
+        return {"needs": needs.markers, "signs": tuple(signs)}
 
     def _duration(self, entry: Entry, key: str, environment: dsl.Environment) -> Duration | None:
         if key not in entry.data:
@@ -256,7 +259,7 @@ def _gates(data: Mapping[str, Any], expires: float | None) -> Iterable[Condition
     if expires is not None:
 
         def current(reading: Reading, until: float = expires) -> bool:
-            return reading.now < until
+            return bool(reading.now < until)
 
         yield Condition(f"not expired on {data['expires']}", current)
 

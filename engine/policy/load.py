@@ -7,6 +7,7 @@ Nothing is half-loaded: a single error anywhere, and there is no policy.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, MutableMapping
 from hashlib import sha256
 from typing import Any
@@ -17,6 +18,7 @@ from faultwise.engine.problem import PolicyError, Problem
 from .build import Builder
 from .clients import build_clients
 from .digest import digest
+from .each import idle, single
 from .model import Clock, Provider, Restatement, Rule
 from .overlay import Draft, merge_general, merge_policy, merge_providers
 from .parsed import Entry, Parsed, parse
@@ -24,9 +26,12 @@ from .policy import Policy
 from .source import SourceFile, Sources
 from .vocabulary import Vocabulary, build_vocabulary
 
-Memo = MutableMapping[bytes, Any]  # by file what `parse` made of it; under COMPILED what became of the entries
+# By file what `parse` made of it; under COMPILED what became of the entries. The longest unused comes first.
+Memo = MutableMapping[bytes, Any]
 COMPILED = b"compiled"
 SHOWN = 60  # characters of a name in a message
+UNKNOWN = "FW021"  # a name that stands nowhere
+_KIND = re.compile(rb"^kind:\s*[\"']?(\w+)", re.MULTILINE)
 
 
 def load(sources: Sources, memo: Memo | None = None) -> Policy:
@@ -36,28 +41,33 @@ def load(sources: Sources, memo: Memo | None = None) -> Policy:
     """
     memo = {} if memo is None else memo
     files, problems = _parse(sources.files, memo)
+    broken = _kinds(sources.files, problems)
     of_kind = {
         kind: tuple(one for one in files if one.kind == kind) for kind in ("policy", "provider", "rules", "clients")
     }
     merged = merge_policy(of_kind["policy"])
     vocabulary, found = build_vocabulary(merged, of_kind["policy"])
-    problems += found
+    problems += _certain(found, "policy" in broken)
     drafts, found = merge_providers(of_kind["provider"])
-    problems += found
+    problems += _certain(found, "provider" in broken)
     general = merge_general(of_kind["rules"])
     problems += _duplicates(files)
+    # cases of `kind: clients` say what a client is told, not what a failure is
+    cases = [case for parsed in files if parsed.kind != "clients" for case in parsed.entries("cases")]
+    problems += (problem for case in cases for problem in idle(case))
     problems += _clocks(of_kind["provider"])
     builder = _builder(vocabulary, memo)
     providers = {draft.name: _provider(draft, builder) for draft in drafts.values()}
     rules = [builder.rule(entry, layer, None) for entry, layer in general]
     clients = build_clients(of_kind["clients"], builder)
-    problems += builder.problems
+    problems += _certain(builder.problems, "policy" in broken)
+    memo.pop(COMPILED, None)
     memo[COMPILED] = _context(vocabulary), builder.made
     errors = dict.fromkeys(problem for problem in problems if problem.severity == "error")
     if errors:
         raise PolicyError(errors)
     return Policy(
-        digest=digest((parsed.shipped, parsed.digest) for parsed in files),
+        digest=digest((parsed.shipped, parsed.digest) for parsed in files if parsed.kind != "cases"),
         files=tuple(file.name for file in sources.files),
         reasons=vocabulary.reasons,
         terminals=vocabulary.terminals,
@@ -70,8 +80,7 @@ def load(sources: Sources, memo: Memo | None = None) -> Policy:
         general=_live(rules),
         defaults=vocabulary.defaults,
         clients=clients,
-        # cases of `kind: clients` say what a client is told, not what a failure is
-        cases=tuple(case for parsed in files if parsed.kind != "clients" for case in parsed.entries("cases")),
+        cases=tuple(one for case in cases for one in single(case)),
         client_cases=tuple(case for parsed in of_kind["clients"] for case in parsed.entries("cases")),
     )
 
@@ -81,12 +90,22 @@ def _parse(files: Iterable[SourceFile], memo: Memo) -> tuple[list[Parsed], list[
     problems: list[Problem] = []
     for file in files:
         key = sha256(f"{file.rank}\0{file.name}\0".encode() + file.data).digest()
-        if key not in memo:
-            memo[key] = parse(file)
-        one, found = memo[key]
+        one, found = memo[key] = memo.pop(key, None) or parse(file)
         problems += found
         parsed += () if one is None else (one,)
     return parsed, problems
+
+
+def _kinds(files: Iterable[SourceFile], problems: Iterable[Problem]) -> set[str]:
+    """The kinds of the files that have problems, also where they cannot be read as YAML."""
+    broken = {problem.file for problem in problems}
+    found = (_KIND.search(file.data) for file in files if file.name in broken)
+    return {kind[1].decode() for kind in found if kind is not None}
+
+
+def _certain(problems: Iterable[Problem], broken: bool) -> Iterator[Problem]:
+    """What is wrong for sure: a name that stands nowhere may stand in what could not be read."""
+    return (problem for problem in problems if not broken or problem.code != UNKNOWN)
 
 
 def _builder(vocabulary: Vocabulary, memo: Memo) -> Builder:

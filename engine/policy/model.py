@@ -61,6 +61,15 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class Sign:
+    """A value that must be there, and the test of it: of a field, or under a key of one."""
+
+    field: str
+    key: str  # empty: the field takes none
+    test: Test
+
+
+@dataclass(frozen=True, slots=True)
 class Reason:
     """One row of the reasons table: what a kind of failure means and what follows from it."""
 
@@ -107,7 +116,7 @@ class Rule:
     mode: str = "live"  # live | shadow
     expires: float | None = None  # seconds since the epoch
     needs: frozenset[str] | None = None  # folded markers of which `text` must hold one; None: no such set
-    signs: tuple[Condition, ...] = ()  # or one of these must hold: cheap, and shared by rules
+    signs: tuple[Sign, ...] = ()  # or one of these must hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +134,7 @@ class Restatement:
     phases: frozenset[str] = frozenset()
     retry_after: Duration | None = None
     needs: frozenset[str] | None = None
-    signs: tuple[Condition, ...] = ()
+    signs: tuple[Sign, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from faultwise.engine.problem import Problem
@@ -11,16 +11,18 @@ from faultwise.engine.problem import Problem
 from .digest import content_digest
 from .document import Document
 from .model import Origin
-from .schema import validate
+from .schema import unfit, validate
 from .source import SourceFile
 from .yaml import read
 
 KINDS = ("policy", "provider", "rules", "clients", "cases")
+LISTS = ("restatements", "rules", "cases", "clients")  # whose items stand for themselves
+NAMED = {"provider": "provider"}  # what a file of a kind is nothing without
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """One rule file whose form is right."""
+    """One rule file whose form is right; where it is not, what can be worked with all the same."""
 
     name: str
     rank: int
@@ -40,9 +42,10 @@ class Parsed:
         return data
 
     def entries(self, key: str) -> Iterator[Entry]:
-        """The items of one of its top-level lists."""
+        """The items of one of its top-level lists, but those whose form is wrong."""
         for number, data in enumerate(self.data.get(key) or ()):
-            yield Entry(data, self, (key, number))
+            if data is not None:
+                yield Entry(data, self, (key, number))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,10 @@ class Entry:
 
 
 def parse(file: SourceFile) -> tuple[Parsed | None, tuple[Problem, ...]]:
-    """Read one file and hold it against the schema of its kind; no `Parsed` where anything is wrong."""
+    """Read one file and hold it against the schema of its kind.
+
+    Where there are problems it may not serve, but the rest of it is there to be looked at in the same run.
+    """
     document, problems = read(file.data, file.name)
     if document is None or problems:
         return None, problems
@@ -78,6 +84,19 @@ def parse(file: SourceFile) -> tuple[Parsed | None, tuple[Problem, ...]]:
         message = "`kind` is missing" if kind is None else f"unknown kind `{kind}`"
         return None, (Problem(file.name, line, column, "FW011", message, f"one of {', '.join(KINDS)}"),)
     problems = validate(document, kind, file.name)
-    if problems:
+    data = _fit(document, kind) if problems else document.data
+    if NAMED.get(kind, "kind") not in data:
         return None, problems
-    return Parsed(file.name, file.rank, kind, document, content_digest(document.data)), ()
+    return Parsed(file.name, file.rank, kind, replace(document, data=data), content_digest(data)), problems
+
+
+def _fit(document: Document, kind: str) -> dict[str, Any]:
+    """What of a file can be worked with. An item of a list becomes None, so that the others keep their places."""
+    data = dict(document.data)
+    for path in unfit(document, kind):
+        key, inner = path[0] if path else "", path[1:]
+        if key in LISTS and inner and isinstance(data.get(key), list):
+            data[key] = [None if number == inner[0] else item for number, item in enumerate(data[key])]
+        else:
+            data.pop(key, None)
+    return data

@@ -12,7 +12,9 @@ from .bucket import Bucket
 from .client import GENERIC, Caller, Client
 from .model import Allowlists, Provider, Reason, Restatement, Rule, Terminal
 from .parsed import Entry
-from .scan import Scan, scan
+from .scan import Scan
+
+JOINED = 64  # markers
 
 _NOBODY = Provider("")
 _NONE: Bucket[Restatement] = Bucket(())
@@ -53,14 +55,19 @@ class Policy:
     def rules(self, provider: Provider, key: int | str | None) -> Bucket[Rule]:
         """The rules that speak about a provider's effective status or kind of failure, in the order they are tried.
 
-        The general ones among them are one bucket for all providers.
+        The general ones among them are one bucket for all providers, unless they are few.
         """
         # INVARIANT: a name without rules leaves nothing behind, for anybody may make names up
         name = provider.name if provider.rules else None
         bucket = self._buckets.get((name, key))
         if bucket is None:
-            rules = self.general if name is None else provider.rules
-            after = None if name is None else self.rules(_NOBODY, key)
+            after = None
+            if name is None:
+                rules = self.general
+            elif self._joined:
+                rules = provider.rules + self.general
+            else:
+                rules, after = provider.rules, self.rules(_NOBODY, key)
             bucket = Bucket(_about(key, rules), after, self._scan(name, rules))
             # INVARIANT: filled once a key; two threads may build the same bucket, and either will do
             self._buckets[name, key] = bucket
@@ -80,6 +87,16 @@ class Policy:
         """The first profile that recognises a caller; one that none does is told things as they are."""
         return next((client for client in self.clients if client.recognises(caller)), GENERIC)
 
+    def counts(self) -> tuple[int, int]:
+        """How many rules and restatements there are, each once however many inherit it, and how many cases."""
+        origins = {rule.origin for rule in self.general}
+        for provider in self.providers.values():
+            origins.update(rule.origin for rule in provider.rules)
+            origins.update(one.origin for one in provider.restatements)
+        for client in self.clients:
+            origins.update(one.origin for one in client.restatements)
+        return len(origins), len(self.cases) + len(self.client_cases)
+
     def warm(self) -> None:
         """Do now what the first failure would have to wait for."""
         self._scan(None, self.general)
@@ -88,8 +105,14 @@ class Policy:
         """One scan for the markers of a provider's rules, or of the general ones, whatever their statuses."""
         found = self._scans.get(name)
         if found is None:
-            found = self._scans[name] = scan(marker for rule in rules for marker in rule.needs or ())
+            found = self._scans[name] = Scan(marker for rule in rules for marker in rule.needs or ())
         return found
+
+    @property
+    def _joined(self) -> bool:
+        """Whether the general rules are looked for together with a provider's: they have so few markers that a pass over
+        the text saved is worth more than their place in every provider's scan."""
+        return len(self._scan(None, self.general).markers) <= JOINED
 
     def default(self, key: int | str | None) -> Rule:
         """The status default: what a status or kind means when no rule says more."""

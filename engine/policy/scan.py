@@ -1,29 +1,48 @@
-"""Which of many markers stand in a text, found in one pass over it."""
+"""Which rules the markers in a text point at, found in one pass over it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-import ahocorasick_rs
+from faultwise.dsl.scan import SCAN_ABOVE, search
 
-Scan = Callable[[str], Iterable[str]]
+__all__ = ["SCAN_ABOVE", "Find", "Scan"]
 
-SCAN_ABOVE = 8  # markers; below, as many `in` tests are faster than a scan
-DFA_UP_TO = 2_048  # markers; above, building the faster automaton takes too long
+Find = Callable[[str], set[int]]
 
 
-def scan(markers: Iterable[str]) -> Scan:
-    """The function from a text to those of the markers that stand in it, overlapping ones too."""
-    words = tuple(dict.fromkeys(markers))
-    if len(words) <= SCAN_ABOVE:
-        return lambda text: [word for word in words if word in text]
-    kinds = ahocorasick_rs.Implementation
-    automaton = ahocorasick_rs.BytesAhoCorasick(
-        [word.encode() for word in words], implementation=kinds.DFA if len(words) <= DFA_UP_TO else kinds.ContiguousNFA
-    )
+class Scan:
+    """One search for many markers, overlapping ones too. It can serve many `finder`s."""
 
-    def found(text: str) -> Iterable[str]:
-        hits = automaton.find_matches_as_indexes(text.encode("utf-8", "replace"), overlapping=True)
-        return {words[index] for index, _, _ in hits} if hits else ()
+    __slots__ = ("_search", "markers")
 
-    return found
+    def __init__(self, markers: Iterable[str]) -> None:
+        self.markers = tuple(dict.fromkeys(markers))
+        self._search = search(self.markers) if len(self.markers) > SCAN_ABOVE else None
+
+    def finder(self, ranks: Mapping[str, Iterable[int]]) -> Find:
+        """The function from a text to the ranks of what stands in it. All keys of `ranks` are among the markers."""
+        search = self._search
+        if search is None or len(ranks) <= SCAN_ABOVE:
+            return _few(tuple(ranks.items()))
+        known = {index: tuple(ranks[marker]) for index, marker in enumerate(self.markers) if marker in ranks}
+
+        def find(text: str) -> set[int]:
+            found: set[int] = set()
+            for index, _, _ in search(text):
+                if index in known:
+                    found.update(known[index])
+            return found
+
+        return find
+
+
+def _few(row: tuple[tuple[str, Iterable[int]], ...]) -> Find:
+    def find(text: str) -> set[int]:
+        found: set[int] = set()
+        for marker, ranks in row:
+            if marker in text:
+                found.update(ranks)
+        return found
+
+    return find

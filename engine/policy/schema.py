@@ -6,15 +6,17 @@ Codes: FW010 an unknown key, FW011 a wrong type or value, FW012 a missing key.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import ValidationError
 
 from faultwise.engine.problem import Problem
 
-from .document import Document
+from .document import Document, Path
 from .misfit import misfits
 from .screen import Fits, is_date, screen
 
@@ -37,14 +39,20 @@ def validate(document: Document, kind: str, file: str) -> tuple[Problem, ...]:
     """
     if _screen(kind)(document.data):
         return ()
-    errors = _validator(kind).iter_errors(_named(document.data))
-    found = [
-        problem
-        for error in errors
-        if kind != "gateway" or not _placeholder(error.instance)
-        for problem in misfits(error, document, file)
-    ]
+    found = [problem for error in _errors(document.data, kind) for problem in misfits(error, document, file)]
     return tuple(sorted(dict.fromkeys(found)))
+
+
+def unfit(document: Document, kind: str) -> frozenset[Path]:
+    """Where a document holds what cannot be worked with; a key that is not known may be passed over."""
+    errors = _errors(document.data, kind)
+    return frozenset(tuple(error.absolute_path) for error in errors if error.validator != "additionalProperties")
+
+
+def _errors(data: Any, kind: str) -> Iterator[ValidationError]:
+    for error in _validator(kind).iter_errors(_named(data)):
+        if kind != "gateway" or not _placeholder(error.instance):
+            yield error
 
 
 def _placeholder(value: Any) -> bool:

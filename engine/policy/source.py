@@ -12,6 +12,7 @@ from faultwise.engine.problem import PolicyError, Problem
 
 SUFFIXES = (".yaml", ".yml")
 VOCABULARY = "policy.yaml"
+CASES = "cases"  # the folder of the shipped catalogue that holds nothing else
 INSTALLED = ("site-packages", "node_modules")
 
 
@@ -45,16 +46,19 @@ class Sources:
         return digest.hexdigest()
 
 
-def collect(paths: Iterable[Path | str] = (), *, shipped: bool = True) -> Sources:
+def collect(paths: Iterable[Path | str] = (), *, shipped: bool = True, cases: bool = False) -> Sources:
     """Read the shipped catalogue and then every path, a file or a directory, in the order given.
 
     With `shipped` off the catalogue's rules are left out; its `policy.yaml` stays, since it says what the words in rules
-    mean. Within a directory, files are in name order. Raises `PolicyError` naming each path that cannot be read.
+    mean. The catalogue's folder of cases is read with `cases` only: who decides failures has no use for it. Within a
+    directory, files are in name order. Raises `PolicyError` naming each path that cannot be read.
     """
     found: list[SourceFile] = []
     problems: list[Problem] = []
     root = shipped_root()
     for path in _walk(root) if shipped else (root / VOCABULARY,):
+        if path.parent == root / CASES and not cases:
+            continue
         found.append(SourceFile(f"rules/{path.relative_to(root)}", path.read_bytes(), 0))
     for rank, given in enumerate(map(Path, paths), 1):
         if not given.exists():

@@ -26,8 +26,7 @@ class Record:
     good: int = 0
     under_way: int = 0
     latency: float = 0.0  # seconds to the first content, averaged; 0 where nothing is known
-    watched: bool = False  # whether anyone asks for its windows
-    windows: tuple[Window, ...] = ()  # of its quota
+    windows: tuple[Window, ...] = ()  # of its quota, as they were when a strategy asked for them last
     turns: Iterator[int] = field(default_factory=lambda: count(1), repr=False)  # shared by all records
     _uses: float = 0.0
     _used: float = 0.0  # when `_uses` was true

@@ -55,7 +55,8 @@ class Circuits:
         if found.state == OPEN:
             return Exclusion(word, found.lock()), True
         if found.state == HALF_OPEN:
-            return Exclusion(word, found.lock(), Trial(f"probe:{key}", key, limits.probe)), True
+            # in its usual place: where others are well, nobody would come to try one that stands behind them
+            return Exclusion(word, found.lock(), Trial(f"probe:{key}", key, limits.probe)), False
         return None, found.state == DEGRADED
 
     def failed(self, outcome: Outcome) -> Iterator[Change]:

@@ -7,7 +7,7 @@ A decision keeps what each stage found, so that an explanation shows the very va
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from faultwise.engine.failure.reading import Reading, read
 from faultwise.engine.failure.record import Failure
@@ -23,8 +23,7 @@ UPSTREAM_FAULTS = frozenset({"provider", "network"})
 TRIP_STATUSES = frozenset({408, 500, 502, 503, 504})  # these count for a breaker whatever the reason's row says
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What each stage found, and the verdict. The parts are None for a response that is fine."""
 
     verdict: Verdict
@@ -54,13 +53,13 @@ def conclude(policy: Policy, failure: Failure) -> Decision:
     rule = classify(policy, provider, reading)
     reason = policy.reasons[rule.reason]
     temporary = reason.temporary if rule.temporary is None else rule.temporary
+    fault = rule.fault or reason.fault
     scoped = scope(reading, provider, rule, reason, policy.allowlists)
     auth = reading.auth or provider.auth
     state, why = terminal(reading, rule, reason, scoped.name, temporary, auth, policy.terminals)
     times = timing(
         reading, provider, rule, reason, restated, scoped.name, temporary, state, policy.caps, policy.profiles
     )
-    fault = rule.fault or reason.fault
     verdict = Verdict(
         id=failure.id,
         provider=failure.provider,

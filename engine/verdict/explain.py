@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from faultwise import dsl
 from faultwise.engine.failure.reading import Reading
 from faultwise.engine.failure.record import Failure
 from faultwise.engine.policy.model import Restatement, Rule
@@ -126,7 +127,7 @@ def _found(reading: Reading) -> tuple[tuple[str, str], ...]:
         ("message", " | ".join(reading.message)[:500]),
         ("inner status", reading.inner_status),
         ("wrapped in", " | ".join(reading.outer)[:200]),
-        ("stated wait", f"{stated.seconds:g} s, {stated.source}: {stated.where}" if stated else None),
+        ("stated wait", f"{dsl.shown(stated.seconds)}, {stated.source}: {stated.where}" if stated else None),
     )
     return tuple((name, str(value)) for name, value in rows if value not in (None, ""))
 
@@ -147,9 +148,11 @@ def _effects(decision: Decision) -> tuple[tuple[str, str], ...]:
         ("scope", f"{verdict.scope} {verdict.lock_key or ''} ({scoped.why})"),
         (
             "cooldown",
-            f"{verdict.cooldown_s:g} s ({times.why})" if verdict.cooldown_s is not None else f"none ({times.why})",
+            f"{dsl.shown(verdict.cooldown_s)} ({times.why})"
+            if verdict.cooldown_s is not None
+            else f"none ({times.why})",
         ),
-        ("client waits", f"{verdict.retry_after_s:g} s" if verdict.retry_after_s is not None else "not told"),
+        ("client waits", dsl.shown(verdict.retry_after_s) if verdict.retry_after_s is not None else "not told"),
         (
             "terminal",
             decision.terminal_why if verdict.terminal or "none declared" not in decision.terminal_why else None,

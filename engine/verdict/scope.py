@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from faultwise.engine.failure.reading import Reading
 from faultwise.engine.policy.model import Allowlists, Provider, Reason, Rule
@@ -11,8 +11,7 @@ from faultwise.engine.policy.model import Allowlists, Provider, Reason, Rule
 OUR_FAULTS = frozenset({"caller", "gateway", "policy"})  # nothing upstream is wrong, so nothing upstream is locked
 
 
-@dataclass(frozen=True, slots=True)
-class Scoped:
+class Scoped(NamedTuple):
     """A scope, the key under which its lock is kept, and where the decision came from."""
 
     name: str
@@ -48,7 +47,8 @@ def binds(rule: Rule, provider: Provider, allowlists: Allowlists) -> bool:
     """Whether a rule's `lock` decides: always but for shipped provider rules of a provider off the allowlist."""
     if rule.layer != "shipped-provider":
         return True
-    return bool({"*", provider.name, rule.provider} & allowlists.lock_scope)
+    allowed = allowlists.lock_scope
+    return provider.name in allowed or rule.provider in allowed or "*" in allowed
 
 
 def _declared(provider: Provider, rule: Rule, reason: Reason, allowlists: Allowlists) -> tuple[str, str]:

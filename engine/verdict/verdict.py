@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+WAITS = ("cooldown_s", "retry_after_s", "stated_s")
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The decision about one failure. Waits are float seconds. The field order is the order of the JSON."""
 
     id: str | None
@@ -43,5 +43,6 @@ class Verdict:
         return self.reason != "not_an_error"
 
     def to_json(self) -> dict[str, Any]:
-        """The verdict as JSON-ready data, keys in the documented order."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        """The verdict as JSON-ready data, keys in the documented order; waits to the millisecond."""
+        data = self._asdict()
+        return data | {name: round(data[name], 3) for name in WAITS if data[name] is not None}

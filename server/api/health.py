@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from fastapi import APIRouter
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from faultwise.engine.state.lock import MODEL_SCOPES, Lock
 from faultwise.server.cell import Cell
 from faultwise.server.proxy.access import admin
+from faultwise.server.proxy.cutoff import cut_off
 
 from .answer import Json
 
@@ -63,9 +64,35 @@ def glance(cell: Cell, now: float) -> dict[str, Any]:
         "store": cell.state.store.health().to_json() | {"durable": cell.state.store.durable},
         "breakers": [one.to_json() | {"durable": cell.state.durable("breaker", one.key)} for one in circuits],
         "gates": [one.to_json() for one in gates],
+        "quotas": [*quotas(cell, now)],
         "connections": [shown(cell, one) for one in active if one.scope not in MODEL_SCOPES],
         "lockouts": [shown(cell, one) for one in active if one.scope in MODEL_SCOPES],
     }
+
+
+def quotas(cell: Cell, now: float) -> Iterator[dict[str, Any]]:
+    """What the answers of each connection said, in this process, about what is left of its quotas."""
+    routes = cell.active.routes
+    for id, quota in routes.quotas.items():
+        connection = cell.active.settings.connections[id]
+        for model, at, windows in quota.told():
+            exclusion = cut_off(routes.target(connection, model), now)
+            yield {
+                "connection": id,
+                "provider": cell.active.policy.provider(connection.provider).name,
+                "model": model,
+                "at": at,
+                "windows": [
+                    {
+                        "name": one.name,
+                        "left": round(one.remaining(now), 4),
+                        "resets_at": one.reset,
+                        "length": one.length,
+                    }
+                    for one in windows
+                ],
+                "cut_off_until": None if exclusion is None or exclusion.lock is None else exclusion.lock.until,
+            }
 
 
 def shown(cell: Cell, lock: Lock) -> dict[str, Any]:

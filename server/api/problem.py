@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from difflib import get_close_matches
 from http import HTTPStatus
 from typing import Any
 
@@ -13,7 +14,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from faultwise.engine.problem import Problem
+from faultwise.server.proxy.endpoint import ENDPOINTS
 from faultwise.server.proxy.request import Refused
+
+PATHS = ("/v1/models", *(endpoint.path for endpoint in ENDPOINTS))
+PATH_LIMIT = 200  # characters of a path that are told, and looked at
+ALIKE = 0.75
 
 
 def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
@@ -35,10 +41,22 @@ async def refused(_: Request, error: Exception) -> Response:
     return problem(error.status, error.message, code=error.code)
 
 
-async def http_error(_: Request, error: Exception) -> Response:
+async def http_error(request: Request, error: Exception) -> Response:
     """A path or method that does not exist."""
     assert isinstance(error, HTTPException), "registered for this exception only"
+    asked = request.url.path[:PATH_LIMIT]
+    if error.status_code == 404:
+        return problem(404, f"there is nothing at `{asked}`; {_nearest(asked)}", error.headers)
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow")
+        return problem(405, f"`{asked}` takes {allowed or 'other methods'}, not {request.method}", error.headers)
     return problem(error.status_code, str(error.detail), error.headers)
+
+
+def _nearest(asked: str) -> str:
+    """Where the caller may have wanted to go: a base URL with or without its version is the usual slip."""
+    near = get_close_matches(asked, PATHS, 1, ALIKE)
+    return f"did you mean `{near[0]}`?" if near else "`GET /` says where to look"
 
 
 async def unexpected(_: Request, __: Exception) -> Response:

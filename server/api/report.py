@@ -20,6 +20,7 @@ from faultwise.server.cell import Active, Cell
 from faultwise.server.journal.redact import redacted
 from faultwise.server.proxy.access import admin
 from faultwise.server.proxy.body import whole
+from faultwise.server.proxy.cutoff import cut_off
 from faultwise.server.proxy.outcome import said
 from faultwise.server.proxy.request import Refused
 from faultwise.server.proxy.target import family
@@ -123,6 +124,8 @@ async def _gated(cell: Cell, row: Any, now: float) -> dict[str, Any]:
     connection = active.routes.connection(identity.connection)
     view = cell.state.view(identity, active.routes.limits(connection, identity.auth), now)
     exclusion, permit = view.exclusion, None
+    if exclusion is None and connection is not None:
+        exclusion = cut_off(active.routes.target(connection, identity.model), now)
     if exclusion is None and view.trials and row.get("claim") is True:
         permit = f"gate-{secrets.token_hex(8)}"
         exclusion = await claimed(cell.state, view.trials, permit, now)

@@ -23,7 +23,7 @@ VERBS = {
     "replay": "decide recorded failures again with the rules of now",
     "diff": "compare two sets of rules, and the decisions they make",
     "unmatched": "gather the failures that no rule knows, with a rule to begin with for each",
-    "new": "write a commented starter file for a provider",
+    "new": "write a commented starter file for a provider, or make a key for a client",
     "locks": "list what is closed, of a running server or a stopped one's file",
     "reset": "open what is closed by hand",
     "lock": "close a connection by hand, to drain it",
@@ -43,6 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         verb = verbs.add_parser(name, help=line, description=line)
         if name == asked:
             import_module(f"{__name__}.{name}").arguments(verb)
+    if not words:
+        parser.print_help(sys.stderr)
+        return USAGE
     options = parser.parse_args(words)
     try:
         code: int = import_module(f"{__name__}.{options.verb}").run(options)

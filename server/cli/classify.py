@@ -17,7 +17,7 @@ from faultwise.engine.problem import PolicyError
 from faultwise.engine.verdict.decide import decide
 
 from . import FINDINGS, FINE, USAGE
-from .failure import described, failure_arguments
+from .failure import described, failure_arguments, plain
 from .output import report
 from .sources import policy, source_arguments
 
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
             return FINDINGS if unread else FINE
         print(_json(decide(rules, described(options)).to_json()))
     except (ValueError, OSError) as error:
-        print(f"faultwise classify: {error}", file=sys.stderr)
+        print(f"faultwise classify: {plain(error)}", file=sys.stderr)
         return USAGE
     return FINE
 

@@ -10,9 +10,9 @@ from faultwise.engine.problem import PolicyError
 from faultwise.engine.verdict.explain import explain
 
 from . import FINDINGS, FINE, USAGE
-from .failure import described, failure_arguments
+from .failure import described, failure_arguments, plain
 from .output import report
-from .sources import policy, source_arguments
+from .sources import meant, policy, source_arguments
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,13 +25,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the trace."""
     try:
-        explanation = explain(policy(options), described(options))
+        rules = policy(options)
+        explanation = explain(rules, described(options))
     except PolicyError as error:
         report(error.problems)
         return FINDINGS
     except (ValueError, OSError) as error:
-        print(f"faultwise explain: {error}", file=sys.stderr)
+        print(f"faultwise explain: {plain(error)}", file=sys.stderr)
         return USAGE
+    if options.provider and (near := meant(options.provider, rules)):
+        print(f"no rule file is about the provider `{options.provider}`: did you mean `{near}`?", file=sys.stderr)
     if options.format == "json":
         print(json.dumps(explanation.to_json(), ensure_ascii=False, indent=2))
     else:

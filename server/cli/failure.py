@@ -47,6 +47,11 @@ def failure_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--now", metavar="RFC3339", help="what time it was")
 
 
+def plain(error: ValueError | OSError) -> str:
+    """What is wrong with the input, for people; of a file its name first."""
+    return f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+
+
 def described(options: argparse.Namespace) -> Failure:
     """The failure the options describe. Raises ValueError or OSError where they do not."""
     row: dict[str, Any] = {key: getattr(options, key) for key in PLAIN if getattr(options, key) is not None}

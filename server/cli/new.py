@@ -1,12 +1,14 @@
-"""`faultwise new`: a file to begin with."""
+"""`faultwise new`: a file to begin with, or a client's key."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import re
+import secrets
 import sys
 from difflib import get_close_matches
+from hashlib import sha256
 from pathlib import Path
 
 from faultwise.engine.policy.schema import schema
@@ -17,18 +19,21 @@ from .output import report
 from .sources import policy, source_arguments
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]*")
+KEY_BYTES = 24
 SCHEMA = Path(".faultwise") / "provider.schema.json"  # hidden: no rule file, and editors find it
 
 STARTER = """\
 # yaml-language-server: $schema={schema}
 # What the failures of {name} really mean. Your editor completes and explains every key of this file.
+# Everything below is an example: keep what is true of {name}, change the words, delete the rest with its cases.
 faultwise: 1
 kind: provider
 provider: {name}
 {extends}auth: api_key                # api_key | oauth | session | local | none
 quota_unit: connection       # what a quota counts: model | connection | egress
+reset: {{at: "00:00", zone: UTC}}   # when daily quotas refill: what `until reset` means below
 
-# First: which statuses are not to be believed. Delete what does not apply.
+# First: which statuses are not to be believed.
 restatements:
   - id: {id}-quota-misstated
     why: A quota that refills is sent as 403, as if the key were refused.
@@ -40,13 +45,24 @@ restatements:
 
 # Then: what happened. `status` is the one put right above; the first rule that matches decides.
 rules:
+  - id: {id}-day-limit
+    why: The limit of the day is reached; it is lifted when the day ends there, whatever the answer says.
+    status: [429]
+    when: code == "daily_limit"            # an expression; a code is surer than words
+    reason: quota_exhausted                # what that entails: docs/rules/reasons.md
+    cooldown: until reset
   - id: {id}-quota-used-up
-    why: The day's credit of the account is used up and comes back by itself.
+    why: The credit of the account is used up and comes back by itself.
     status: [429]
     any: ["daily credit used up"]
-    reason: quota_exhausted                # what that entails: docs/rules/reasons.md
+    reason: quota_exhausted
+  - id: {id}-busy
+    why: An error inside a 200, which would pass for an answer. Another target can serve meanwhile.
+    status: [200]
+    when: code == "server_busy"
+    reason: overloaded
 
-# And how you know: cases that fire, and some that are nearly the same and do not.
+# And how you know: of each rule a case that fires, and one that is nearly the same and does not.
 cases:
   - name: the day's credit is used up, sent as 403
     status: 403
@@ -64,22 +80,50 @@ cases:
     status: 429
     body: {{error: {{message: too many requests}}}}
     expect: {{reason: rate_limit_exceeded, not_rule: {id}-quota-used-up}}
+  - name: at six in the evening the day's limit is waited for until midnight
+    now: 2026-01-01T18:00:00Z
+    status: 429
+    body: {{error: {{message: Limit reached, code: daily_limit}}}}
+    expect: {{reason: quota_exhausted, retry_after: 6h, rule: {id}-day-limit}}
+  - name: the limit of a minute is not that of the day
+    status: 429
+    body: {{error: {{message: Limit reached, code: minute_limit}}}}
+    expect: {{reason: rate_limit_exceeded, not_rule: {id}-day-limit}}
+  - name: busy, sent as 200
+    status: 200
+    body: {{error: {{message: Try again later, code: server_busy}}}}
+    expect: {{status: 503, upstream_status: 200, reason: overloaded, rule: {id}-busy}}
+  - name: another error inside a 200 is not that
+    status: 200
+    body: {{error: {{message: Try again later, code: unknown_tool}}}}
+    expect: {{not_rule: {id}-busy}}
+  - name: under any other status the words mean nothing
+    status: [200, 404, 500]
+    each: [{{message: Daily credit used up}}, {{message: Limit reached, code: daily_limit}}]
+    body: {{error: $each}}
+    expect: {{not_rule: [{id}-quota-misstated, {id}-quota-used-up, {id}-day-limit]}}
+  - name: nor does the code of a busy server
+    status: [404, 500]
+    body: {{error: {{message: Try again later, code: server_busy}}}}
+    expect: {{not_rule: {id}-busy}}
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the verb."""
-    parser.add_argument("what", choices=("provider",), help="what to begin")
-    parser.add_argument("name", metavar="NAME", help="its name, as connections write it")
+    parser.add_argument("what", choices=("provider", "key"), help="a provider's file, or a key for a client")
+    parser.add_argument("name", metavar="NAME", help="of a provider as connections write it; of a key its id")
     parser.add_argument("--dir", default=".", metavar="DIR", help="where the file goes (default: here)")
     parser.add_argument("--base", metavar="NAME", help="the provider whose rules it inherits, such as new-api")
     source_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the file and say what comes next; 2 where it is there already or the name cannot be one."""
+    """Make it and say what comes next; 2 where the file is there already or the name cannot be one."""
     if not NAME.fullmatch(options.name):
         return _refused(f"`{options.name}` is no name: letters, digits and `. _ : / -`")
+    if options.what == "key":
+        return _key(options.name)
     try:
         known = policy(options).providers if options.base else {}
     except PolicyError as error:
@@ -111,7 +155,22 @@ def run(options: argparse.Namespace) -> int:
         f"faultwise classify --rules {folder} --provider {options.name} --status 403 --body 'Daily credit used up'",
     ):
         print(f"  {line}")
+    print(f"\nand for the proxy, in gateway.yaml: `rules: [{folder}]`")
     return FINE
+
+
+def _key(name: str) -> int:
+    """Print a fresh key, which is kept nowhere, and the row of `gateway.yaml` that lets it in."""
+    key = f"fw-{secrets.token_urlsafe(KEY_BYTES)}"
+    print(key)
+    print("\nthe client's key, shown once; the gateway keeps its hash, in gateway.yaml:\n", file=sys.stderr)
+    print(f"keys:\n  - {{id: {json.dumps(name)}, hash: {hashed(key)}}}", file=sys.stderr)
+    return FINE
+
+
+def hashed(key: str) -> str:
+    """A key as gateway files hold it."""
+    return f"sha256:{sha256(key.encode()).hexdigest()}"
 
 
 def _refused(message: str) -> int:

@@ -1,9 +1,12 @@
-"""The state of a running server (`--url`, token in `FAULTWISE_ADMIN_TOKEN`) or of a stopped one's file (`--file`)."""
+"""The state of a running server (`--url`, or what its gateway file says; token in `FAULTWISE_ADMIN_TOKEN`) or of a stopped
+one's file (`--file`).
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -13,9 +16,13 @@ from typing import Any, Protocol
 
 import httpx
 
+from faultwise.engine.policy.source import SourceFile
 from faultwise.engine.state.lock import MODEL_SCOPES
 from faultwise.engine.state.state import State
 from faultwise.engine.store.sqlite import Sqlite
+from faultwise.server.layers import address, variable
+
+from .sources import GATEWAY, listens
 
 URL = "http://127.0.0.1:4290"
 TOKEN = "FAULTWISE_ADMIN_TOKEN"
@@ -42,7 +49,10 @@ class Reached(Protocol):
 def reach_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that say whose state it is."""
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--url", default=URL, help=f"address of a running server (default: {URL}); token in {TOKEN}")
+    where.add_argument(
+        "--url", help=f"address of a running server (default: as its gateway file says); token in {TOKEN}"
+    )
+    where.add_argument("--config", metavar="FILE", help=f"the gateway file that says it (default: {GATEWAY} here)")
     where.add_argument("--file", metavar="FILE", help="the SQLite file of a stopped server")
 
 
@@ -51,8 +61,9 @@ def reach(options: argparse.Namespace) -> Iterator[Reached]:
     """The state the options name. Raises Unreachable."""
     if options.file is None:
         headers = {"authorization": f"Bearer {token}"} if (token := os.environ.get(TOKEN)) else {}
-        with httpx.Client(base_url=options.url, headers=headers, timeout=PATIENCE, trust_env=False) as client:
-            yield Running(client)
+        url, said_by = (options.url, "") if options.url is not None else _address(options.config)
+        with httpx.Client(base_url=url, headers=headers, timeout=PATIENCE, trust_env=False) as client:
+            yield Running(client, said_by)
         return
     path = Path(options.file)
     if not path.is_file():
@@ -67,11 +78,38 @@ def reach(options: argparse.Namespace) -> Iterator[Reached]:
         store.close()
 
 
-class Running:
-    """A server that is asked."""
+def _address(config: str | None) -> tuple[str, str]:
+    """Where a server listens, and who says so: the environment, else a gateway file. Raises Unreachable."""
+    name = variable("listen")
+    if os.environ.get(name):
+        return _url(os.environ[name], name)
+    file = Path(config or GATEWAY)
+    if config is None and not file.is_file():
+        return URL, f"the default: there is no {GATEWAY} here"
+    try:
+        found = listens(SourceFile(str(file), file.read_bytes(), 1))
+    except OSError as error:
+        raise Unreachable(f"{file}: {error.strerror}") from None
+    return _url(found, str(file)) if found is not None else (URL, f"the default: {file} names no `listen`")
 
-    def __init__(self, client: httpx.Client) -> None:
+
+def _url(listen: str, source: str) -> tuple[str, str]:
+    try:
+        host, _, port = address(listen).rpartition(":")
+    except ValueError as error:
+        raise Unreachable(f"{source}: `listen`: {error}; name the server with --url") from None
+    if port == "0":
+        raise Unreachable(f"{source}: `listen`: the port is chosen when the server starts; name it with --url")
+    here = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
+    return f"http://{here.get(host, host)}:{port}", f"from {source}"
+
+
+class Running:
+    """A server that is asked. `said_by`: where its address is from, if not from the command line."""
+
+    def __init__(self, client: httpx.Client, said_by: str = "") -> None:
         self._client = client
+        self._name = str(client.base_url) + (f" ({said_by})" if said_by else "")
 
     def health(self) -> Mapping[str, Any]:
         found: Mapping[str, Any] = self._ask("GET", "/api/monitoring/health")
@@ -90,11 +128,13 @@ class Running:
             answer = self._client.request(method, path, json=body)
             found = answer.json()
         except httpx.HTTPError as error:
-            raise Unreachable(f"{self._client.base_url}: {error}") from None
+            hint = "is it running? --url, --config or --file name another"
+            raise Unreachable(f"{self._name}: {_plain(error)}\n    help: {hint}") from None
         except ValueError:
-            raise Unreachable(f"{self._client.base_url}: this is no Faultwise server") from None
-        if answer.status_code >= 400:
-            raise Unreachable(f"{self._client.base_url}: {found.get('detail', answer.status_code)}")
+            raise Unreachable(f"{self._name}: this is no Faultwise server") from None
+        if not isinstance(found, (dict, list)) or answer.status_code >= 400:
+            detail = found.get("detail") if isinstance(found, dict) else None
+            raise Unreachable(f"{self._name}: {detail or f'this is no Faultwise server: HTTP {answer.status_code}'}")
         return found
 
 
@@ -126,6 +166,11 @@ class Stopped:
     def _written(self) -> None:
         if not self._state.store.flush(PATIENCE):
             raise Unreachable(f"the file could not be written: {self._state.store.health().error}")
+
+
+def _plain(error: httpx.HTTPError) -> str:
+    """What a transport says, without its number."""
+    return re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
 
 
 def complain(error: Unreachable) -> int:

@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from faultwise.engine.policy.yaml import read
 
 ENVIRONMENT = "FAULTWISE_RULES"
 GATEWAY = "gateway.yaml"
+ALIKE = 0.75  # of two names, from which on one may be meant for the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +39,23 @@ def source_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-shipped", action="store_true", help="leave out the rules of the shipped catalogue")
 
 
-def sources(options: argparse.Namespace, paths: Iterable[str] = ()) -> Sources:
+def sources(options: argparse.Namespace, paths: Iterable[str] = (), *, cases: bool = False) -> Sources:
     """One snapshot of the rule files. Paths given to a verb stand in for the gateway file's and the environment's.
 
-    Raises PolicyError for a path that cannot be read.
+    `cases`: with the catalogue's folder of cases. Raises PolicyError for a path that cannot be read.
     """
-    return named(options, paths).rules
+    return named(options, paths, cases=cases).rules
 
 
-def named(options: argparse.Namespace, paths: Iterable[str] = ()) -> Named:
+def named(options: argparse.Namespace, paths: Iterable[str] = (), *, cases: bool = False) -> Named:
     """The same, with the gateway files among the paths told apart; the directories these name count too."""
     given: list[str | Path] = list(paths) or ambient()
-    found = collect([*given, *options.rules], shipped=not options.no_shipped)
+    found = collect([*given, *options.rules], shipped=not options.no_shipped, cases=cases)
     gateways = tuple(file for file in found.files if not file.shipped and is_gateway(file))
     if not gateways:
         return Named(_told_apart(found.files), ())
     inside = [path for file in gateways for path in rules_of(file)]
-    found = collect([*inside, *given, *options.rules], shipped=not options.no_shipped)
+    found = collect([*inside, *given, *options.rules], shipped=not options.no_shipped, cases=cases)
     return Named(_told_apart(_once(file for file in found.files if file.shipped or not is_gateway(file))), gateways)
 
 
@@ -70,13 +72,23 @@ def compiled(files: Sources) -> Policy:
     return load(files, _PARSED)
 
 
+def meant(provider: str, policy: Policy) -> str | None:
+    """The provider with a rule file that may have been meant by one without; None where none is called nearly so."""
+    name = provider.lower()
+    near = get_close_matches(name, policy.providers, 1, ALIKE) if name not in policy.providers else []
+    return near[0] if near else None
+
+
 def ambient() -> list[str | Path]:
     """The rule directories nobody has to name: those of `gateway.yaml` here, then those of FAULTWISE_RULES."""
-    here = Path(GATEWAY)
-    beside: Iterable[str | Path] = ()
-    if here.is_file():
-        beside = rules_of(SourceFile(GATEWAY, here.read_bytes(), 1))
+    beside = [path for file in here() for path in rules_of(file)]
     return [*beside, *(path for path in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if path)]
+
+
+def here() -> tuple[SourceFile, ...]:
+    """The gateway file nobody has to name, where there is one."""
+    path = Path(GATEWAY)
+    return (SourceFile(GATEWAY, path.read_bytes(), 1),) if path.is_file() else ()
 
 
 def is_gateway(file: SourceFile) -> bool:
@@ -90,6 +102,12 @@ def rules_of(file: SourceFile) -> list[Path]:
     names = (written,) if isinstance(written, str) else written
     folder = Path(file.name).parent
     return [folder / name for name in names if isinstance(name, str) and "${" not in name]
+
+
+def listens(file: SourceFile) -> str | None:
+    """The address a gateway file says it listens on."""
+    found = _data(file).get("listen")
+    return found if isinstance(found, str) else None
 
 
 def _data(file: SourceFile) -> Mapping[str, Any]:

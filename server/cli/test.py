@@ -6,7 +6,8 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,12 +19,13 @@ from faultwise.engine.policy.policy import Policy
 from faultwise.engine.policy.source import Sources
 from faultwise.engine.problem import PolicyError, Problem
 from faultwise.engine.trial.coverage import STATES, Coverage, cover
-from faultwise.engine.trial.mutants import Mutant, Trials, mutants
+from faultwise.engine.trial.mutants import Mutant, mutants
 from faultwise.engine.trial.score import Score, labels, score
+from faultwise.engine.trial.trials import Trials
 from faultwise.engine.verdict.decide import decide
 
 from . import FINDINGS, FINE, USAGE
-from .output import report
+from .output import FORMATS, report
 from .pool import spread
 from .progress import Progress
 from .sources import compiled, source_arguments, sources
@@ -44,24 +46,34 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--corpus", metavar="FILE", help="labelled failures, one JSON object a line: print the accuracy"
     )
     parser.add_argument(
+        "--without-own-provider",
+        action="store_true",
+        help="with --corpus: as if no file knew a failure's provider, which is how one that is new would fare",
+    )
+    parser.add_argument(
         "--mutate", action="store_true", help="take one condition away at a time and list what no case notices"
     )
     parser.add_argument("--sample", type=int, metavar="N", help="of the mutants, try only so many")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="which ones `--sample` takes (default: 0)")
     parser.add_argument("--jobs", type=int, default=0, metavar="N", help="processes to use (default: one a core)")
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--format", choices=FORMATS, default="text")
     source_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run every case; 1 where one fails, the rules do not load, or a gate is not met."""
     try:
-        files = sources(options, options.paths)
+        files = sources(options, options.paths, cases=True)
         policy = compiled(files)
         own = {file.name for file in files.files if not file.shipped} if options.paths else None
-        corpus = _accuracy(policy, options.corpus) if options.corpus else ()
+        corpus = _accuracy(policy, options.corpus, options.without_own_provider) if options.corpus else ()
     except PolicyError as error:
-        report(error.problems)
+        if options.format == "json":
+            print(
+                json.dumps({"cases": [], "problems": list(map(asdict, error.problems))}, ensure_ascii=False, indent=2)
+            )
+        else:
+            report(error.problems, options.format)
         return FINDINGS
     except (OSError, ValueError) as error:
         print(f"faultwise test: {options.corpus}: {error}", file=sys.stderr)
@@ -70,13 +82,13 @@ def run(options: argparse.Namespace) -> int:
     covered = cover(policy) if options.coverage or options.min_coverage is not None else None
     if covered is not None and own is not None:
         covered = covered.of(own)
-    tried, unnoticed = _mutate(options, files, policy, own) if options.mutate else (0, ())
+    tried, unnoticed = _mutate(options, files, policy, own) if options.mutate else ((), ())
     problems = [result.problem for result in results if result.problem is not None]
     problems += [mutant.problem for mutant in unnoticed]
     if options.format == "json":
         print(json.dumps(_data(results, covered, corpus, tried, unnoticed), ensure_ascii=False, indent=2))
     else:
-        report(problems)
+        report(problems, options.format)
         print(f"{sum(result.ok for result in results)} passed, {sum(not result.ok for result in results)} failed")
         for line in _text(covered if options.coverage else None, corpus, options.mutate, tried, unnoticed):
             print(line)
@@ -86,8 +98,10 @@ def run(options: argparse.Namespace) -> int:
     return FINDINGS if problems or low else FINE
 
 
-def _accuracy(policy: Policy, path: str) -> tuple[Score, ...]:
+def _accuracy(policy: Policy, path: str, strangers: bool) -> tuple[Score, ...]:
     """The score on a file of labelled failures; one that is no failure for us counts as wrong.
+
+    `strangers`: under a provider's name that no file knows.
 
     Raises OSError, and ValueError naming the line that has no labels.
     """
@@ -100,15 +114,17 @@ def _accuracy(policy: Policy, path: str) -> tuple[Score, ...]:
             labels(row)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number}: {error}") from error
-        recorded = read(line, number, time.time())
-        pairs.append((row, decide(policy, recorded.failure).to_json() if recorded.failure is not None else None))
+        failure = read(line, number, time.time()).failure
+        if failure is not None and strangers:
+            failure = replace(failure, provider="")
+        pairs.append((row, decide(policy, failure).to_json() if failure is not None else None))
     return score(pairs)
 
 
 def _mutate(
     options: argparse.Namespace, files: Sources, policy: Policy, own: Iterable[str] | None
-) -> tuple[int, tuple[Mutant, ...]]:
-    """How many mutants were tried, and those no case notices."""
+) -> tuple[tuple[Mutant, ...], tuple[Mutant, ...]]:
+    """The mutants that were tried, and those no case notices."""
     every = mutants(files, policy, own)
     numbers = list(range(len(every)))
     if options.sample is not None and options.sample < len(numbers):
@@ -119,17 +135,31 @@ def _mutate(
         for part, missed in zip(parts, spread(_try, parts, _setup, (files, own), options.jobs), strict=True):
             unnoticed += [every[number] for number in missed]
             progress.advance(len(part))
-    return len(numbers), tuple(unnoticed)
+    return tuple(every[number] for number in numbers), tuple(unnoticed)
 
 
 def _text(
-    covered: Coverage | None, corpus: Iterable[Score], mutated: bool, tried: int, unnoticed: tuple[Mutant, ...]
+    covered: Coverage | None,
+    corpus: Iterable[Score],
+    mutated: bool,
+    tried: tuple[Mutant, ...],
+    unnoticed: tuple[Mutant, ...],
 ) -> Iterable[str]:
     if covered is not None:
         yield from ("", *_coverage(covered))
     yield from ("", *map(str, corpus)) if corpus else ()
     if mutated:
-        yield f"\n{tried} mutants, {len(unnoticed)} that no case notices"
+        apart = ", ".join(
+            f"{len(missed)} of {len(every)} {name}" for name, every, missed in _kinds_of(tried, unnoticed) if every
+        )
+        yield f"\n{len(tried)} mutants, {len(unnoticed)} that no case notices" + (f": {apart}" if apart else "")
+
+
+def _kinds_of(tried: Iterable[Mutant], unnoticed: Iterable[Mutant]) -> Iterator[tuple[str, list[Mutant], list[Mutant]]]:
+    """Mutants that hold more easily than their rule, and those that hold less easily: tried, and unnoticed."""
+    for name, weakens in (("weakenings", True), ("narrowings", False)):
+        every, missed = ([one for one in those if one.weakens is weakens] for those in (tried, unnoticed))
+        yield name, every, missed
 
 
 def _coverage(covered: Coverage) -> Iterable[str]:
@@ -156,8 +186,8 @@ def _data(
     results: Iterable[CaseResult],
     covered: Coverage | None,
     corpus: Iterable[Score],
-    tried: int,
-    unnoticed: Iterable[Mutant],
+    tried: tuple[Mutant, ...],
+    unnoticed: tuple[Mutant, ...],
 ) -> dict[str, Any]:
     data: dict[str, Any] = {"cases": [_row(result) for result in results]}
     if covered is not None:
@@ -182,7 +212,11 @@ def _data(
     if corpus:
         data["corpus"] = [{"name": one.name, "right": one.right, "total": one.total} for one in corpus]
     if tried:
-        data["mutants"] = {"tried": tried, "unnoticed": [_finding(mutant.problem) for mutant in unnoticed]}
+        data["mutants"] = {
+            "tried": len(tried),
+            "weakenings": sum(mutant.weakens for mutant in tried),
+            "unnoticed": [{**_finding(mutant.problem), "weakens": mutant.weakens} for mutant in unnoticed],
+        }
     return data
 
 

@@ -36,7 +36,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """The groups as comments and starter rules as YAML on stdout; 1 where a line could not be read."""
     try:
-        rules = sources(options)
+        # an empty file is the one that the shell made for what is printed here
+        rules = Sources(tuple(file for file in sources(options).files if file.data))
         compiled(rules)
         found, read, unreadable = _gather(options, rules)
     except PolicyError as error:
@@ -50,8 +51,9 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "json":
         print(json.dumps([_row(look, count, found.first[look]) for look, count in groups], ensure_ascii=False))
     else:
+        kinds = len(found.counts)
         note = f", {found.overflow} in further groups" if found.overflow else ""
-        print(f"# {found.failures} of {read} failures no rule knows, {len(found.counts)} kinds{note}")
+        print(f"# {found.failures} of {read} failures no rule knows, {kinds} kind{'s' * (kinds != 1)}{note}")
         print("\n".join(_table(groups)))
         if groups:
             print(f"\n{starters(groups)}", end="")

@@ -10,6 +10,7 @@ from faultwise.server.settings import Key, is_loopback
 
 from .request import Pairs, Refused
 
+ADMIN = b"x-faultwise-admin-token"
 PRESENTED = (b"authorization", b"x-api-key", b"x-goog-api-key", b"api-key")
 
 
@@ -50,6 +51,12 @@ def admin(headers: Pairs, token: str, host: str) -> None:
     if named and not is_loopback(_host(f"//{named}")):
         raise Refused(403, "the `Host` header names another machine", "forbidden")
     _same_machine(headers)
+
+
+def administers(headers: Pairs, token: str) -> bool:
+    """Whether a proxied request shows the admin token beside the client's own key."""
+    shown = _first(headers, ADMIN)
+    return bool(shown) and hmac.compare_digest(shown.encode("latin-1"), token.encode())
 
 
 def presented(headers: Pairs, query: bytes) -> tuple[str, ...]:

@@ -80,7 +80,17 @@ RECOVERY = {
     "all_targets_failed": ("retry", "see diagnostics for each target; send the request again"),
     "deadline_exceeded": ("retry", "send the request again, or raise `deadlines.total`"),
     "no_executable_targets": ("configure", "configure a connection that can serve this request"),
+    "local_limit": ("wait", "this gateway's own limit is reached; send the request again later"),
+    "internal_error": ("retry", "this gateway failed; send the request again, and see its log"),
+    "wire_mismatch": ("change_model", "ask for a model whose targets speak this wire, or use the path of theirs"),
+    "invalid_api_key": ("check_credentials", "send a key of this gateway"),
+    "insufficient_scope": ("check_credentials", "use a key of this gateway that has the scope"),
+    "forbidden": ("check_credentials", "send the request from where this gateway lets it in"),
 }
+# Of any other reason, by the class of its status: nobody gains from a request that is sent again as it was.
+MEND = ("change_request", "mend the request: it is refused as it is, whoever is asked")
+AGAIN = ("retry", "send the request again later")
+PASSING = frozenset((408, 409, 425, 429, 499))  # of the 4xx, those that say nothing against the request
 
 PLAIN = Told(0)  # nothing is put otherwise; its status is not looked at
 
@@ -150,9 +160,20 @@ def headers(
     return found
 
 
+def connection(id: str) -> tuple[tuple[bytes, bytes], ...]:
+    """The header that tells the operator, and nobody else, which connection answered or failed last."""
+    return ((b"x-faultwise-connection", _clean(id)),)
+
+
+def emergency(reasons: str) -> tuple[tuple[bytes, bytes], ...]:
+    """The header that says that another model answers than was asked for, and why."""
+    return ((b"x-faultwise-emergency", _clean(reasons)),)
+
+
 def recovery(outcome: Outcome) -> dict[str, object]:
     """What the caller can do."""
-    action, step = RECOVERY.get(outcome.reason, ("retry", "send the request again later"))
+    mend = 400 <= outcome.status < 500 and outcome.status not in PASSING
+    action, step = RECOVERY.get(outcome.reason, MEND if mend else AGAIN)
     hint: dict[str, object] = {"action": action, "next_step": step}
     if outcome.retry_after_header is not None:
         hint["retry_after_seconds"] = outcome.retry_after_header

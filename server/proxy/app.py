@@ -17,6 +17,7 @@ from faultwise.server.cell import Cell
 from faultwise.server.observer import GONE, OK, Observer
 
 from . import answers
+from .access import administers
 from .access import client as known
 from .attempt import Opened
 from .body import Gone, disconnected, whole
@@ -24,6 +25,7 @@ from .client import Client, Stuck, holds_events
 from .delivery import Sent, deliver
 from .endpoint import ENDPOINTS, Endpoint
 from .outcome import Outcome, Said, of_attempt
+from .pace import estimate
 from .relay import Relay
 from .request import LARGE, Pairs, Refused, read
 from .telling import tell
@@ -47,6 +49,7 @@ class Proxy:
     clock: Callable[[], float]
     draw: Callable[[], float]
     observer: Observer
+    token: str = ""  # of the operator, who is told more
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -55,9 +58,9 @@ class Proxy:
         try:
             relay = await self._admitted(id, scope, receive)
         except Refused as refused:
-            self.observer.refused(self.endpoint.name, refused.status, refused.code)
+            self.observer.refused(self.endpoint.name, refused.status, refused.reason)
             status = await self._refuse(id, refused, tuple(scope["headers"]), send)
-            _line(id, self.endpoint, "-", "-", status, 0, refused.code, None, begun)
+            _line(id, self.endpoint, "-", "-", status, 0, refused.reason, None, begun)
             return
         except Gone:
             self.observer.refused(self.endpoint.name, LEFT.status, LEFT.reason)
@@ -91,10 +94,15 @@ class Proxy:
         bounds = patience(active.settings, call)
         budget = self.cell.budget(call.model)
         given = call, plan, active, self.cell.state, self.upstreams, self.clock, self.draw, self.observer
-        return Relay(*given, bounds, budget)
+        meter = active.routes.meters.get(key.id) if key is not None else None
+        if meter is not None and (pause := meter.admit(estimate(body))):
+            message = "this key has used up its requests or tokens of the last minute"
+            raise Refused(429, message, "RATE_LIMIT_KEY", "local_limit", pause)
+        return Relay(*given, bounds, budget, key=key, meter=meter)
 
     async def _serve(self, relay: Relay, send: Send, begun: float) -> None:
         """Run the relay and tell the client. Cancelled when the client hangs up, which touches no health."""
+        self.observer.begun()
         sent, outcome = Sent(LEFT.status), LEFT
         opened: Opened | None = None
         settings = relay.active.settings
@@ -102,8 +110,12 @@ class Proxy:
         try:
             after = settings.value("limits.heartbeat") if holds_events(relay.call) else 0.0
             found = await client.waiting(self._run(relay), after, answers.headers(relay.call.id, 1, None))
+            if self.token and administers(relay.call.headers, self.token):
+                client.beside += _beside(found, relay)
             if isinstance(found, Opened):
                 opened = found
+                if relay.emergency:
+                    await client.disclose(answers.emergency(relay.emergency))
                 self.observer.opened(found.attempt, begun, relay.waited)
                 sent = await deliver(found, relay, client)
                 outcome = Outcome(sent.status, OK, Said())
@@ -116,6 +128,8 @@ class Proxy:
             log.info("unread request id=%s: the client does not read its answer and is given up", relay.call.id)
         finally:
             client.close()
+            if outcome is not LEFT:  # what an answer takes that nobody waits for is not known
+                relay.settle(opened)
             if opened is not None:
                 await opened.attempt.close()
             relay.finish()
@@ -151,7 +165,8 @@ class Proxy:
         return Sent(told.status, len(body))
 
     async def _refuse(self, id: str, refused: Refused, asked: Pairs, send: Send) -> int:
-        outcome = Outcome(refused.status, refused.code, Said(refused.message, refused.code))
+        said = Said(refused.message, refused.code)
+        outcome = Outcome(refused.status, refused.reason, said, retry_after=refused.retry_after)
         told = tell(self.cell.active.policy, self.endpoint, asked, outcome)
         body = answers.body(self.endpoint, outcome, None, id, told)
         await _send(send, told.status, answers.headers(id, 0, None, outcome, told), body)
@@ -181,6 +196,14 @@ class Models:
         ]
         body = json.dumps({"object": "list", "data": listed}, ensure_ascii=False).encode()
         await _send(send, 200, [(b"x-faultwise-request-id", id.encode())], body)
+
+
+def _beside(found: Opened | Outcome, relay: Relay) -> Pairs:
+    """What only the operator is told."""
+    attempted = relay.ledger.attempted
+    if isinstance(found, Opened):
+        return answers.connection(found.attempt.target.connection.id)
+    return answers.connection(attempted[-1].target.connection.id) if attempted else ()
 
 
 async def _attended(work: Coroutine[Any, Any, None], receive: Receive) -> None:

@@ -13,8 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from faultwise.engine.failure.record import BODY_LIMIT, REQUEST_LIMIT, Failure, Headers
+from faultwise.engine.failure.stream import Event
 from faultwise.engine.policy.policy import Policy
-from faultwise.engine.routing.window import windows
+from faultwise.engine.routing.quota import tells
 from faultwise.engine.verdict.decide import Decision, conclude
 
 from .alarm import Alarm
@@ -28,6 +29,7 @@ from .stream import Head, Saw
 from .target import Target
 from .transport import Answer, Outgoing
 from .upstream import Upstreams
+from .usage import Usage
 from .watchdog import MEASURED, Bounds, Watch
 
 EVENTS = "text/event-stream"
@@ -62,6 +64,7 @@ class Attempt:
     clock: Callable[[], float]
     bounds: Bounds | None = None  # what is asked of a stream's pace
     line: Line | None = None  # to whom its slot is given back
+    usage: Usage | None = None  # where somebody asks for what it takes
     answer: Answer | None = field(default=None, init=False)
     headers: Pairs = field(default=(), init=False)  # of the answer
     waited: float = field(default=0.0, init=False)  # seconds, for the upstream
@@ -159,9 +162,10 @@ class Attempt:
         try:
             answer = self.answer = await self._sent(upstreams, loop.time() + deadlines.first_byte)
             self.headers = answer.headers
-            if self.target.record.watched:
-                self._note()
-            if not 200 <= answer.status < 300:
+            well = 200 <= answer.status < 300
+            if well or tells(answer.headers):
+                self.target.quota.hear(self.target.model, answer.headers, self.clock())
+            if not well:
                 return await self._open_refusal()
             content_type = first(answer.headers, b"content-type").lower()
             content_at = loop.time() + deadlines.first_content
@@ -174,14 +178,6 @@ class Attempt:
         except FAILURES as error:
             return self.judge("transport", kind=kind(error, "idle_timeout" if self.answer else "first_byte_timeout"))
         return Opened(self, b"", None)
-
-    def _note(self) -> None:
-        """Note what the answer says about quotas."""
-        told = windows(
-            {name.decode("latin-1"): value.decode("latin-1") for name, value in self.headers}.get, self.clock()
-        )
-        if told:
-            self.target.record.windows = told
 
     async def _sent(self, upstreams: Upstreams, at: float) -> Answer:
         request = self._request()
@@ -217,7 +213,19 @@ class Attempt:
         return Opened(self, head.held, head)
 
     def _watched(self) -> Saw | None:
-        """Begin to watch the stream's pace; who is to be told of its events."""
+        """Who is to be told of the stream's events: who counts its tokens, who watches its pace."""
+        counts, paces = self.usage.event if self.usage is not None else None, self._paced()
+        if counts is None or paces is None:
+            return counts or paces
+
+        def both(event: Event) -> None:
+            counts(event)
+            paces(event)
+
+        return both
+
+    def _paced(self) -> Saw | None:
+        """Begin to watch the stream's pace."""
         if self.bounds is None or self.call.endpoint.name not in MEASURED:
             return None
         loop = asyncio.get_running_loop()
@@ -316,3 +324,10 @@ class Opened:
     held: bytes
     head: Head | None  # of a stream of events
     whole: bool = False  # nothing is left to read
+
+    def used(self) -> int | None:
+        """The tokens it says it took, as far as that was seen."""
+        usage = self.attempt.usage
+        if usage is not None and self.whole:
+            usage.document(self.held)
+        return usage.tokens if usage is not None else None

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from starlette.types import Send
 
 from .alarm import Alarm
-from .request import Call
+from .request import Call, Pairs
 
 T = TypeVar("T")
 COMMENT = b": waiting\n\n"
@@ -25,10 +25,11 @@ class Stuck(Exception):
 class Client:
     """Belongs to the task of its request. `patience`: seconds a piece of an answer may stay unread."""
 
-    __slots__ = ("started", "_send", "_patience", "_alarm", "_stop")
+    __slots__ = ("started", "beside", "_send", "_patience", "_alarm", "_stop")
 
     def __init__(self, send: Send, patience: float) -> None:
         self.started = False  # status and headers are out
+        self.beside: Pairs = ()  # headers for this client beside those of the answer
         self._send = send
         self._patience = patience
         self._alarm = Alarm()
@@ -38,7 +39,13 @@ class Client:
         """Send status and headers, unless comments have done so."""
         if not self.started:
             self.started = True
-            await self._send({"type": "http.response.start", "status": status, "headers": headers})
+            await self._send({"type": "http.response.start", "status": status, "headers": [*headers, *self.beside]})
+
+    async def disclose(self, headers: Pairs) -> None:
+        """Tell what an answer is not to hide: in its headers; where those are out, in comments before it."""
+        self.beside += headers
+        if self.started:
+            await self.piece(b"".join(b": %b: %b\n\n" % pair for pair in headers))
 
     async def piece(self, body: bytes) -> None:
         """Send a piece of the body. Raises `Stuck`."""

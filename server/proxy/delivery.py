@@ -71,10 +71,10 @@ async def _document(opened: Opened, relay: Relay, client: Client, sent: Sent) ->
             if not chunk:
                 break
     except Late as late:
-        _failed(opened, relay, sent, late.kind)
+        await _failed(opened, relay, sent, late.kind)
         return False
     except FAILURES as error:
-        _failed(opened, relay, sent, kind(error))
+        await _failed(opened, relay, sent, kind(error))
         return False
     await client.end()
     return True
@@ -91,10 +91,10 @@ async def _wrapped(opened: Opened, relay: Relay, client: Client, sent: Sent) -> 
             sent.size += len(piece)
             piece, first_piece = b"" if opened.whole else await attempt.chunk(), False
     except Late as late:
-        _failed(opened, relay, sent, late.kind)
+        await _failed(opened, relay, sent, late.kind)
         return False
     except FAILURES as error:
-        _failed(opened, relay, sent, kind(error))
+        await _failed(opened, relay, sent, kind(error))
         return False
     await client.end(b"\n\n" + answers.terminator(relay.call.endpoint))
     return True
@@ -125,10 +125,10 @@ async def _stream(opened: Opened, relay: Relay, client: Client, sent: Sent) -> N
     if ended and not tail.finished and relay.call.endpoint.name in TERMINATED:
         trouble = "truncated"
     if tail.error:
-        _failed(opened, relay, sent, None, tail.error)
+        await _failed(opened, relay, sent, None, tail.error)
     elif trouble is not None and not tail.finished:
         # once everything has come, it does not matter how the connection ends
-        _failed(opened, relay, sent, trouble)
+        await _failed(opened, relay, sent, trouble)
     if sent.verdict is None:
         await client.end()
         return
@@ -141,8 +141,8 @@ async def _stream(opened: Opened, relay: Relay, client: Client, sent: Sent) -> N
     await client.end(event)
 
 
-def _failed(opened: Opened, relay: Relay, sent: Sent, trouble: str | None, event: bytes = b"") -> None:
+async def _failed(opened: Opened, relay: Relay, sent: Sent, trouble: str | None, event: bytes = b"") -> None:
     decision = opened.attempt.judge("stream" if trouble is None else "transport", kind=trouble, body=event)
     if decision.verdict.failed:
-        relay.failed(opened.attempt, decision)
+        await relay.failed(opened.attempt, decision)
         sent.verdict = decision.verdict

@@ -6,8 +6,14 @@ Everything here is local. A refusal says nothing about the upstream and touches 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from dataclasses import dataclass
+
+from .pace import Pace
+from .tally import Tally
+
+LOOK = 0.02  # seconds between looks for slots that other workers gave back
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,75 +39,102 @@ class Bounds:
     slot_wait: float = 5.0  # for a slot; then it goes out without one
     slots: int | None = None
     per_minute: int | None = None
+    tokens: int | None = None  # a minute
 
 
 class Line:
     """The requests for one connection. Whoever is let out by `join` says so with `leave`, if it has a slot."""
 
-    __slots__ = ("bounds", "_taken", "_waiting", "_slots", "_next")
+    __slots__ = ("bounds", "_looking", "_slots", "_tally", "_waiting")
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: Bounds, tally: Tally | None = None) -> None:
         self.bounds = bounds
-        self._taken = 0
+        self._tally = tally if tally is not None else Tally()
         self._waiting = 0
         self._slots: deque[asyncio.Future[None]] = deque()  # who waits for one, in order
-        self._next = 0.0  # loop's time up to which the pace is spoken for
+        self._looking: asyncio.TimerHandle | None = None
 
     @property
     def full(self) -> bool:
         """Whether a request would have to wait for a slot."""
-        return self.bounds.slots is not None and self._taken >= self.bounds.slots
+        return self.bounds.slots is not None and self._tally.taken >= self.bounds.slots
+
+    @property
+    def taken(self) -> int:
+        """How many slots are taken."""
+        return self._tally.taken
 
     @property
     def waiting(self) -> int:
         """How many wait."""
         return self._waiting
 
-    async def join(self) -> Refusal | bool:
-        """Wait for one's turn: whether it has a slot, or why it may not go out."""
-        if self.bounds.depth and self._waiting >= self.bounds.depth and (self.full or self._pause() > 0):
-            return FULL
+    def pause(self, tokens: int = 0) -> float:
+        """Seconds until the pace lets out a request of so many tokens; 0 or less: now."""
+        return Pace(self.bounds.per_minute, self.bounds.tokens).pause(self._tally, tokens, time.monotonic())
+
+    async def join(self, tokens: int = 0) -> Refusal | bool:
+        """Wait for one's turn: whether it has a slot, or why it may not go out. `tokens`: it takes about so many."""
+        bounds, tally = self.bounds, self._tally
+        pace = Pace(bounds.per_minute, bounds.tokens)
+        with tally:
+            now = time.monotonic()
+            pause = pace.pause(tally, tokens, now)
+            if bounds.depth and self._waiting >= bounds.depth and (self.full or pause > 0):
+                return FULL
+            if pause > bounds.max_wait:
+                return TIMEOUT
+            pace.spend(tally, tokens, now)
         self._waiting += 1
         try:
-            pause = self._pause()
-            if pause > self.bounds.max_wait:
-                return TIMEOUT
-            if self.bounds.per_minute is not None:
-                self._next = max(self._next, self._earliest()) + 60.0 / self.bounds.per_minute
             if pause > 0:
                 await asyncio.sleep(pause)
             return await self._slot()
         finally:
             self._waiting -= 1
 
+    def settle(self, tokens: int) -> None:
+        """Enter tokens that a request took over what was said of it."""
+        if self.bounds.tokens is not None:
+            with self._tally:
+                Pace(tokens=self.bounds.tokens).settle(self._tally, tokens, time.monotonic())
+
     def leave(self) -> None:
         """Give a slot back: to whoever waits longest for one."""
+        if not self._handed():
+            self._tally.give()
+
+    def _handed(self) -> bool:
+        """Give a slot to whoever waits longest for one here; whether anybody does."""
         while self._slots:
             first = self._slots.popleft()
             if not first.done():
                 first.set_result(None)
-                return
-        self._taken -= 1
+                return True
+        return False
 
-    def _earliest(self) -> float:
-        """A minute's requests may come at once after a quiet minute (the generic cell rate algorithm, ITU-T I.371)."""
-        return asyncio.get_running_loop().time() - 60.0
+    def _look(self) -> None:
+        """Take what other workers gave back, for those that wait here; again while anybody does."""
+        self._looking = None
+        slots = self.bounds.slots
+        while slots is not None and self._slots and self._tally.take(slots):
+            if not self._handed():
+                self._tally.give()
+        if self._slots:
+            self._look_later()
 
-    def _pause(self) -> float:
-        """Seconds until the pace lets another one out."""
-        if self.bounds.per_minute is None:
-            return 0.0
-        step = 60.0 / self.bounds.per_minute
-        return max(self._next, self._earliest()) + step - asyncio.get_running_loop().time()
+    def _look_later(self) -> None:
+        if self._tally.shared and self._looking is None:
+            self._looking = asyncio.get_running_loop().call_later(LOOK, self._look)
 
     async def _slot(self) -> bool:
         if self.bounds.slots is None:
             return False
-        if not self.full and not self._slots:
-            self._taken += 1
+        if not self._slots and self._tally.take(self.bounds.slots):
             return True
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._slots.append(turn)
+        self._look_later()
         try:
             async with asyncio.timeout(self.bounds.slot_wait):
                 await turn

@@ -52,6 +52,12 @@ class Excluded:
     exclusion: Exclusion
     seconds: float | None = None  # to the end of what closes it, where known
 
+    @property
+    def because(self) -> dict[str, Any]:
+        """What closed it, as far as the state knows."""
+        lock = self.exclusion.lock
+        return {} if lock is None else {"because": {"reason": lock.reason, "rule": lock.rule}}
+
 
 @dataclass(slots=True)
 class Ledger:
@@ -60,6 +66,14 @@ class Ledger:
     attempted: list[Attempted] = field(default_factory=list)
     excluded: list[Excluded] = field(default_factory=list)
     dispatched: int = 0  # attempts begun, the one that answers included
+
+    @property
+    def reasons(self) -> frozenset[str]:
+        """Why the targets do not answer: those that failed, and those that something keeps closed."""
+        locks = (one.exclusion.lock for one in self.excluded)
+        return frozenset(
+            (*(one.verdict.reason for one in self.attempted), *(lock.reason for lock in locks if lock is not None))
+        )
 
     def diagnostics(self, terminal_reason: str) -> dict[str, Any]:
         """The part of an answer that says what happened, target by target."""
@@ -82,6 +96,7 @@ class Ledger:
                     "model": one.target.model,
                     "reason": one.exclusion.word,
                     "seconds": None if one.seconds is None else round(one.seconds, 3),
+                    **one.because,
                 }
                 for one in self.excluded
             ],

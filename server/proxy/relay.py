@@ -19,21 +19,27 @@ from faultwise.engine.verdict.verdict import Verdict
 from faultwise.server.cell import Active
 from faultwise.server.journal.redact import redacted
 from faultwise.server.observer import Observer
+from faultwise.server.settings import Key
 
 from .access import presented
 from .attempt import Attempt, Opened
+from .cutoff import cut_off
 from .line import EXECUTION, Line, Refusal
 from .outcome import Attempted, Excluded, Ledger, Outcome, Said, of_attempt, outcome, said
+from .pace import Meter, estimate
 from .plan import Plan
 from .request import Call
+from .rescue import rescued
 from .rotation import Rotation
 from .target import Target
 from .upstream import Upstreams
+from .usage import Usage
 from .waiting import claimed, woken
 from .watchdog import bounds
 
 log = logging.getLogger("faultwise.state")
 ERROR_LIMIT = 300  # characters of an upstream's words that the state keeps
+LONG = 8 * 1024  # bytes of a request
 
 
 @dataclass(slots=True)
@@ -51,10 +57,18 @@ class Relay:
     patience: Patience = Patience(0.0, 0.0, 0)
     budget: Budget = field(default_factory=Budget)
     ledger: Ledger = field(default_factory=Ledger)
+    key: Key | None = None  # of the client
+    meter: Meter | None = None  # of that key
+    emergency: str = ""  # the reasons for which none of the targets answers, but the emergency's
     waited: float = 0.0  # seconds, for upstreams that failed and for locks to end
     _held: tuple[Exclusion, ...] = ()  # trials of the attempt under way
     _under_way: Attempt | None = None
     _last: Refusal | None = None  # of ours, the newest
+
+    @property
+    def tokens(self) -> int:
+        """What the request takes, about."""
+        return estimate(self.call.body)
 
     async def run(self) -> Opened | Outcome:
         """The first answer that may be committed, or what to tell the client."""
@@ -64,24 +78,25 @@ class Relay:
         self.budget.request(self.clock(), settings.value("budget.window"))
         while True:
             found = await self._round(until)
-            if found is not None:
-                return found
-            lock, pause = self._pause()
-            if lock is None or pause is None or loop.time() + pause >= until:
-                return self._over()
-            self.patience = self.patience.after(pause)
-            await asyncio.sleep(pause)
-            self.waited += pause
-            self._held = await woken(self.state, lock, self.call.id, self.clock, self.draw)
+            if found is None:
+                lock, pause = self._pause()
+                if lock is not None and pause is not None and loop.time() + pause < until:
+                    self.patience = self.patience.after(pause)
+                    await asyncio.sleep(pause)
+                    self.waited += pause
+                    self._held = await woken(self.state, lock, self.call.id, self.clock, self.draw)
+                    continue
+                found = self._over()
+            return found if isinstance(found, Opened) else await rescued(self, until) or found
 
     async def _round(self, until: float) -> Opened | Outcome | None:
         """Ask every target that may be asked, once; None where none answered."""
         rotation = Rotation()
         self.ledger.excluded[:] = [Excluded(one, Exclusion("unavailable")) for one in self.plan.unavailable]
         for target in self._order():
-            if await self._excluded(target, rotation):
+            if await self.excluded(target, rotation):
                 continue
-            asked = await self._asked(target, until)
+            asked = await self.asked(target, until)
             if isinstance(asked, Refusal):
                 self._refused(target, asked)
                 continue
@@ -89,7 +104,7 @@ class Relay:
             if isinstance(found, Opened):
                 return found
             verdict = found.verdict
-            self.failed(attempt, found)
+            await self.failed(attempt, found)
             if verdict.reason == "local_limit":
                 if asyncio.get_running_loop().time() >= until:
                     return outcome(self.ledger, late=True)
@@ -102,7 +117,9 @@ class Relay:
                 return final
         return None
 
-    async def _asked(self, target: Target, until: float) -> Refusal | tuple[Attempt, Opened | Decision]:
+    async def asked(
+        self, target: Target, until: float, call: Call | None = None
+    ) -> Refusal | tuple[Attempt, Opened | Decision]:
         """Ask a target; once more where its stream only trickled before anything of it was committed."""
         watched = bounds(self.active.settings)
         line, slot, tries = target.line, None, 2
@@ -114,18 +131,33 @@ class Relay:
                 slot = line if joined else None
                 until = min(until, asyncio.get_running_loop().time() + self._longest(target))
             self.ledger.dispatched += 1
-            given = self.call, target, self.active.policy, self.ledger.dispatched, self.clock(), until, self.clock
-            attempt = self._under_way = Attempt(*given, watched, slot)
+            number, now = self.ledger.dispatched, self.clock()
+            given = call or self.call, target, self.active.policy, number, now, until, self.clock
+            metered = self.meter is not None or (line is not None and line.bounds.tokens is not None)
+            attempt = self._under_way = Attempt(*given, watched, slot, Usage() if metered else None)
             found = await attempt.open(self.upstreams)
             tries -= 1
             if isinstance(found, Opened) or not attempt.slow or not tries:
                 return attempt, found
 
+    def settle(self, opened: Opened | None) -> None:
+        """Put the tokens that were estimated right, by what the answer says it took; without one it took none."""
+        line = opened.attempt.target.line if opened is not None else None
+        if line is None and self.meter is None:
+            return
+        used = opened.used() if opened is not None else 0
+        if used is None:
+            return
+        if line is not None:
+            line.settle(used - self.tokens)
+        if self.meter is not None:
+            self.meter.settle(used - self.tokens)
+
     async def _joined(self, line: Line) -> Refusal | bool:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         try:
-            return await line.join()
+            return await line.join(self.tokens)
         finally:
             self.waited += loop.time() - begun
 
@@ -136,7 +168,8 @@ class Relay:
 
     def _refused(self, target: Target, refusal: Refusal) -> None:
         self._last = refusal
-        self.ledger.excluded.append(Excluded(target, Exclusion("at_capacity")))
+        pause = target.line.pause(self.tokens) if target.line is not None and refusal is not EXECUTION else 0.0
+        self.ledger.excluded.append(Excluded(target, Exclusion("at_capacity"), pause if pause > 0 else None))
 
     def _over(self) -> Outcome:
         """The outcome when nothing is left. A refusal of ours is told only where nothing else is known."""
@@ -145,14 +178,17 @@ class Relay:
         refusal = self._last
         if refusal is None or elsewhere or closed:
             return outcome(self.ledger)
-        return Outcome(refusal.status, "local_limit", Said(refusal.message, refusal.code))
+        ends = [one.seconds for one in self.ledger.excluded if one.seconds is not None]
+        said = Said(refusal.message, refusal.code)
+        return Outcome(refusal.status, "local_limit", said, retry_after=min(ends, default=None))
 
-    def failed(self, attempt: Attempt, decision: Decision) -> tuple[Change, ...]:
+    async def failed(self, attempt: Attempt, decision: Decision) -> tuple[Change, ...]:
         """Enter a failed attempt into the ledger and the state; what that changed."""
         verdict = decision.verdict
         words = said(decision.reading, attempt.target.connection.hidden)
+        kept = await self._kept(words.message)
         self.ledger.attempted.append(Attempted(attempt.target, verdict, words))
-        changes = self._told(self._report(attempt, verdict, words.message))
+        changes = self._told(self._report(attempt, verdict, kept))
         _lines(self.call.id, changes, self.clock())
         self.waited += attempt.waited
         self.observer.failed(self.call, attempt, decision, changes)
@@ -172,12 +208,16 @@ class Relay:
         self._under_way, self._held = None, ()
         return self.state.report(report)
 
-    def _report(self, attempt: Attempt, verdict: Verdict | None = None, words: str = "", *, ok: bool = False) -> Report:
+    async def _kept(self, words: str) -> str:
+        """An upstream's words as the state keeps them. A long prompt is compared with them beside the loop."""
+        if not words:
+            return ""
+        given = words, self.call.body[:REQUEST_LIMIT], presented(self.call.headers, self.call.query)
+        found = redacted(*given) if len(given[1]) <= LONG else await asyncio.to_thread(redacted, *given)
+        return found[:ERROR_LIMIT]
+
+    def _report(self, attempt: Attempt, verdict: Verdict | None = None, error: str = "", *, ok: bool = False) -> Report:
         target = attempt.target
-        error = ""
-        if words:
-            keys = presented(self.call.headers, self.call.query)
-            error = redacted(words, self.call.body[:REQUEST_LIMIT], keys)[:ERROR_LIMIT]
         return Report(
             identity=target.identity,
             limits=target.limits,
@@ -194,7 +234,7 @@ class Relay:
 
     def _order(self) -> Iterable[Target]:
         """The targets in the order of the plan's strategy, those of degraded providers behind the others."""
-        targets = self.plan.strategy(self.plan.targets, self.draw, self.clock())
+        targets = self.plan.order(self.draw, self.clock())
         if any(target.line is not None and target.line.full for target in targets):
             targets = sorted(targets, key=lambda target: target.line is not None and target.line.full)
         healthy = self.state.healthy
@@ -203,18 +243,21 @@ class Relay:
         now = self.clock()
         return sorted(targets, key=lambda target: self.state.view(target.identity, target.limits, now).degraded)
 
-    async def _excluded(self, target: Target, rotation: Rotation) -> bool:
+    async def excluded(self, target: Target, rotation: Rotation) -> bool:
         """Whether a target may not be tried; the first refusal is kept as its reason. Takes the trial it needs."""
         exclusion = self._refusal(target, rotation)
+        trials: tuple[Exclusion, ...] = ()
         if exclusion is None and not self.state.healthy(target.account):
+            view = self.state.view(target.identity, target.limits, self.clock())
+            exclusion, trials = view.exclusion, view.trials
+        if exclusion is None and target.connection.quota_cutoff is not None:
+            exclusion = cut_off(target, self.clock())
+        if exclusion is None and trials:
             now = self.clock()
-            view = self.state.view(target.identity, target.limits, now)
-            exclusion = view.exclusion
-            if exclusion is None and view.trials:
-                exclusion = await claimed(self.state, view.trials, self.call.id, now)
-                if exclusion is None:
-                    self._held = (*self._held, *view.trials)
-                    self.state.tried(view.trials, now)
+            exclusion = await claimed(self.state, trials, self.call.id, now)
+            if exclusion is None:
+                self._held = (*self._held, *trials)
+                self.state.tried(trials, now)
         if exclusion is None:
             return False
         left = exclusion.lock.left(self.clock()) if exclusion.lock is not None else None

@@ -26,10 +26,19 @@ _ASTRAY = re.compile(r"[%?#\\\s]|^\.{0,2}$")  # what a last segment must not hol
 class Refused(Exception):
     """The request cannot be served as it is. `status` and the message are for the client."""
 
-    def __init__(self, status: int, message: str, code: str = "invalid_request") -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        code: str = "invalid_request",
+        reason: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
         self.status = status
         self.message = message
         self.code = code
+        self.reason = code if reason is None else reason
+        self.retry_after = retry_after  # seconds
         super().__init__(message)
 
 

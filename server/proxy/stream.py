@@ -10,6 +10,7 @@ from faultwise.engine.failure.literal import MISSING
 from faultwise.engine.failure.stream import Event, Sign, Splitter, judge
 
 from .glance import finishes, ordinary
+from .mould import Mould
 
 Saw = Callable[[Event], None]  # told of every event
 HOLD_LIMIT = 64 * 1024  # bytes held back at most; a stream that says nothing in so many is passed on
@@ -59,12 +60,13 @@ class Head:
 class Tail:
     """The stream after it. What `feed` gives may be sent; an event is never sent in part."""
 
-    __slots__ = ("error", "finished", "_later", "_splitter", "_envelopes", "_saw")
+    __slots__ = ("error", "finished", "_later", "_mould", "_splitter", "_envelopes", "_saw")
 
     def __init__(self, head: Head) -> None:
         self.error = b""  # the event that says the stream failed; it is not passed on
         self.finished = head.finished
         self._later = head.later
+        self._mould = Mould(head.envelopes)
         self._splitter = head.splitter
         self._envelopes = head.envelopes
         self._saw = head.saw
@@ -75,6 +77,8 @@ class Tail:
 
     def feed(self, chunk: bytes) -> bytes:
         """The whole events there are now, up to one that says the stream failed."""
+        if self._saw is None and not self._splitter.rest and self._mould.fits(chunk):
+            return chunk
         return self._pass(self._splitter.feed(chunk))
 
     def end(self) -> bytes:
@@ -91,8 +95,11 @@ class Tail:
                 if sign is Sign.ERROR:
                     self.error = event.raw
                     break
-                self.finished = self.finished or sign is Sign.DONE
-            self.finished = self.finished or finishes(event.raw)
+                self.finished = self.finished or sign is Sign.DONE or finishes(event.raw)
+            elif finishes(event.raw):
+                self.finished = True
+            else:
+                self._mould.take(event.raw)
             passed.append(event.raw)
         return passed[0] if len(passed) == 1 else b"".join(passed)
 

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 
 from faultwise.engine.policy.model import Provider
 from faultwise.engine.policy.policy import Policy
+from faultwise.engine.routing.quota import Quota
 from faultwise.engine.routing.record import Record
 from faultwise.engine.state.lock import Identity
 from faultwise.engine.state.thresholds import Thresholds
@@ -31,6 +32,7 @@ class Target:
     outlet: Outlet = field(compare=False, repr=False)
     weight: float = field(default=1.0, compare=False)
     line: Line | None = field(default=None, compare=False, repr=False)  # where its connection is bounded
+    quota: Quota = field(default_factory=Quota, compare=False, repr=False)  # of its connection
     record: Record = field(default_factory=Record, compare=False, repr=False)
 
     @property
@@ -46,8 +48,11 @@ def target(
     limits: Thresholds,
     secret: str | None = None,
     line: Line | None = None,
+    quota: Quota | None = None,
 ) -> Target:
-    """Bind a model to a connection. `secret`: a keyed hash of its credential; `line`: where its bounds are kept."""
+    """Bind a model to a connection. `secret`: a keyed hash of its credential; `line`: where its bounds are kept; `quota`:
+    what its answers say.
+    """
     provider = policy.provider(connection.provider)
     auth = connection.auth or provider.auth
     identity = Identity(
@@ -73,6 +78,7 @@ def target(
         limits=limits,
         outlet=outlet(base, connection.headers, credential),
         line=line,
+        quota=quota if quota is not None else Quota(),
     )
 
 

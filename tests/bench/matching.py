@@ -6,6 +6,8 @@ import json
 import random
 from collections.abc import Callable, Iterator
 
+from by_hand import BY_HAND  # beside this script
+
 from faultwise.engine.failure.reading import Reading, read
 from faultwise.engine.failure.record import Failure, Headers
 from faultwise.engine.policy.load import load
@@ -46,7 +48,7 @@ def rows() -> Iterator[Row]:
         failure = plain(size)
         yield f"match, shipped catalogue, no rule fits, {size:,} B", matcher(shipped, failure), hand(failure), ""
     for name, failure in failures().items():
-        ours, yardstick = concluder(shipped, failure), concluder_by_hand(failure)
+        ours, yardstick = concluder(shipped, failure), concluder_by_hand(shipped, failure)
         yield f"pipeline, shipped catalogue, {name}", ours, yardstick, "<= 5"
 
 
@@ -186,35 +188,10 @@ def concluder(policy: Policy, failure: Failure) -> Callable[[], object]:
     return lambda: conclude(policy, failure)
 
 
-def concluder_by_hand(failure: Failure) -> Callable[[], object]:
-    """The same by hand."""
+def concluder_by_hand(policy: Policy, failure: Failure) -> Callable[[], object]:
+    """The same by hand, for this one provider. It must come to the same."""
+    by_hand = BY_HAND[failure.provider]
+    verdict = conclude(policy, failure).verdict.to_json()
+    for name, value in by_hand(failure).items():
+        assert verdict[name] == value, f"{failure.provider}: `{name}` is {verdict[name]}, by hand {value}"
     return lambda: by_hand(failure)
-
-
-def by_hand(failure: Failure) -> dict[str, object]:
-    """A hand-written function for one provider that fills the same fields."""
-    status = failure.status
-    try:
-        body = json.loads(failure.body)
-    except ValueError:
-        body = {}
-    error = body.get("error") or {}
-    message, kind = error.get("message", ""), error.get("type")
-    wait = failure.headers.get("retry-after")
-    retry_after = float(wait) if wait and wait.isdigit() else None
-    reason, scope, temporary = "auth_error", "connection", False
-    if status in (400, 403) and "额度不足" in message and "无权访问" not in message:
-        status, reason, temporary = 429, "quota_exhausted", True
-        retry_after = retry_after or 60.0
-    return {
-        "provider": failure.provider,
-        "status": status,
-        "upstream_status": failure.status,
-        "reason": reason,
-        "type": kind,
-        "scope": scope,
-        "temporary": temporary,
-        "cooldown_s": retry_after,
-        "retry_after_s": retry_after,
-        "fallback": True,
-    }

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faultwise.dsl import duration, spell
+from faultwise.dsl import duration, shown, spell
 from faultwise.dsl.duration import LONGEST, stated
 
 bounded = settings(deadline=None, derandomize=True, database=None)
@@ -121,3 +121,17 @@ def test_what_is_spelled_reads_back_as_the_same_number(seconds: float) -> None:
 def test_no_text_of_an_upstream_raises(text: str) -> None:
     found = stated(text)
     assert found is None or 0 <= found <= LONGEST
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (60.0, "60 s"),
+        (59.99999, "60 s"),
+        (0.25, "0.25 s"),
+        (83274.49919271469, "83274.499 s"),
+        (2592000.0, "2592000 s"),
+    ],
+)
+def test_people_are_shown_no_more_than_milliseconds(seconds: float, text: str) -> None:
+    assert shown(seconds) == text

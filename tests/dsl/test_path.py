@@ -116,3 +116,18 @@ def test_a_value_is_found_where_it_was_put(steps: list[str | int], value: Any) -
         body = {step: body} if isinstance(step, str) else [None] * step + [body]
     text = "".join(f"[{json.dumps(step)}]" for step in steps)
     assert path.compile(text)(body) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("error.code", "error"),
+        ('["odd.name"].x', "odd.name"),
+        ("error[0]", "error"),
+        ("[0].x", None),
+        ("[*]", None),
+        ("", None),
+    ],
+)
+def test_the_name_a_path_begins_with_must_be_there(text: str, name: str | None) -> None:
+    assert path.head(text) == name

@@ -127,7 +127,7 @@ def test_words_of_the_record_and_the_model_are_those_of_the_schemas() -> None:
 
 
 def test_a_case_can_expect_every_field_of_a_verdict() -> None:
-    fields = {name.removesuffix("_s") for name in Verdict.__slots__} - {"id", "policy"}
+    fields = {name.removesuffix("_s") for name in Verdict._fields} - {"id", "policy"}
     assert set(schema("cases")["$defs"]["expect"]["properties"]) == fields | {"not_rule"}
 
 

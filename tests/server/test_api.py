@@ -30,7 +30,7 @@ def served(tmp_path: Path, upstream: Upstream) -> Iterator[Gateway]:
 def test_classify_answers_with_the_verdict_and_the_generation(served: Gateway) -> None:
     answer = served.client.post("/api/classify", json=QUOTA)
     found = answer.json()
-    assert list(found) == [*Verdict.__slots__, "generation"]
+    assert list(found) == [*Verdict._fields, "generation"]
     assert (found["id"], found["status"], found["reason"]) == ("q", 429, "quota_exhausted")
 
 

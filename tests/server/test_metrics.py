@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from faultwise.server.metrics import BUCKETS, FAMILIES, Metrics
-from tests.faults.upstream import Answer, Upstream, error, ok, sse
+from tests.faults.upstream import Answer, Pause, Upstream, error, ok, sse
 
 from .gateway import Gateway, config, gateway, until
 
@@ -87,6 +88,25 @@ def test_a_change_that_is_refused_is_counted_and_shown(served: Gateway) -> None:
     assert served.client.post("/api/policy/reload").status_code == 422
     found = scraped(served)
     assert (found["faultwise_policy_refused{}"], found["faultwise_policy_reload_failures_total{}"]) == (1, 1)
+
+
+def test_what_is_under_way_is_counted_until_it_is_over(tmp_path: Path, a: Upstream) -> None:
+    slow = Pause()
+    a.script(Answer(200, ok().body, before=[slow]), ok())
+    rows = [{"id": "relay", "provider": "agentrouter", "base_url": a.url, "max_concurrent": 1}]
+    with gateway(tmp_path, config(rows, queue={"slot_wait": "60s"})) as made:
+        asked = [threading.Thread(target=made.chat) for _ in range(2)]
+        for one in asked:
+            one.start()
+        until(lambda: scraped(made)['faultwise_slots_waiting{provider="agentrouter"}'] == 1)
+        found = scraped(made)
+        assert found["faultwise_requests_under_way{}"] == 2
+        assert found['faultwise_attempts_under_way{model="m",provider="agentrouter"}'] == 1
+        assert found['faultwise_slots_taken{provider="agentrouter"}'] == 1
+        slow.release()
+        for one in asked:
+            one.join()
+        until(lambda: not any(value for name, value in scraped(made).items() if "under_way" in name or "slots" in name))
 
 
 def test_the_time_an_upstream_takes_is_not_added_latency(served: Gateway, a: Upstream) -> None:

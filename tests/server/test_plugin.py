@@ -45,7 +45,18 @@ def test_every_case_is_a_test_and_other_yaml_is_not(folder: Path) -> None:
     code, out = run(folder)
     assert code == 0, out
     assert "rules/acme.yaml::the day's credit is used up, sent as 403 PASSED" in out
-    assert "4 passed" in out
+    assert "16 passed" in out
+
+
+def test_a_case_of_several_texts_is_a_test_for_each_of_its_texts(folder: Path) -> None:
+    file = folder / "rules" / "acme.yaml"
+    more = "  - name: used up\n    status: 403\n    each:\n      - Daily credit used up\n      - All is used up\n"
+    file.write_text(f"{file.read_text().rstrip()}\n{more}    expect: {{rule: acme-quota-used-up}}\n")
+    line = len(file.read_text().splitlines()) - 1
+    code, out = run(folder, "rules")
+    assert code == 1
+    assert "rules/acme.yaml::used up [Daily credit used up] PASSED" in out
+    assert f"acme.yaml:{line}:9: FW030 case `used up [All is used up]`: expected rule `acme-quota-used-up`" in out
 
 
 def test_a_case_that_fails_shows_what_faultwise_test_prints(folder: Path) -> None:
@@ -53,8 +64,12 @@ def test_a_case_that_fails_shows_what_faultwise_test_prints(folder: Path) -> Non
     file.write_text(file.read_text().replace("retry_after: 10m, restated", "retry_after: 20m, restated"))
     code, out = run(folder, "rules")
     assert code == 1
-    assert "acme.yaml:32:13: FW030 case `the day's credit is used up, sent as 403`: expected retry_after 1200 s" in out
-    assert "Traceback" not in out and "1 failed, 3 passed" in out
+    line = next(at for at, text in enumerate(file.read_text().splitlines(), 1) if "retry_after: 20m, restated" in text)
+    assert (
+        f"acme.yaml:{line}:13: FW030 case `the day's credit is used up, sent as 403`: expected retry_after 1200 s"
+        in out
+    )
+    assert "Traceback" not in out and "1 failed, 15 passed" in out
 
 
 def test_rules_that_do_not_load_are_an_error_of_the_run(folder: Path) -> None:

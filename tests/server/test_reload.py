@@ -72,6 +72,7 @@ def test_a_file_that_is_renamed_over_another_is_noticed(served: Gateway, rules: 
 def test_a_bad_change_keeps_the_last_good_policy_and_says_what_is_wrong_where(
     served: Gateway, rules: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO", "faultwise.policy")
     (rules / "acme.yaml").write_text(RULE.format(reason="no_such_reason"))
     until(lambda: served.client.get("/api/policy").json()["last_error"])
     shown = served.client.get("/api/policy").json()
@@ -85,6 +86,17 @@ def test_a_bad_change_keeps_the_last_good_policy_and_says_what_is_wrong_where(
     (rules / "acme.yaml").write_text(RULE.format(reason="timeout"))
     until(lambda: reason(served) == "timeout")
     assert served.client.get("/api/policy").json()["last_error"] is None
+    until(lambda: any("the files are good, generation 2" in record.getMessage() for record in caplog.records))
+
+
+def test_a_bad_change_that_is_taken_back_is_told_in_the_log(
+    served: Gateway, rules: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "faultwise.policy")
+    (rules / "acme.yaml").write_text("no: rules\n")
+    until(lambda: served.client.get("/api/policy").json()["last_error"])
+    (rules / "acme.yaml").write_text(RULE.format(reason="overloaded"))
+    until(lambda: any("the files are good, generation 1" in record.getMessage() for record in caplog.records))
 
 
 def test_a_policy_that_fails_its_own_cases_is_refused(served: Gateway, rules: Path) -> None:

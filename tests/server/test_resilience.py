@@ -57,6 +57,19 @@ def test_a_provider_that_fails_is_left_alone_and_then_tried_by_one_request(tmp_p
         assert breaker["state"] == "CLOSED"
 
 
+def test_a_provider_whose_wait_is_over_is_tried_though_others_are_well(
+    tmp_path: Path, a: Upstream, b: Upstream
+) -> None:
+    a.script(error(503, "overloaded", {"retry-after": "7"}), ok("from a"))
+    two = rows(a, b)
+    two[1]["provider"] = "other"
+    with gateway(tmp_path, config(two)) as made:
+        assert ["from b" in made.chat().text for _ in range(2)] == [True, True]
+        assert len(a.requests) == 1
+        made.clock.ahead = 8
+        assert ["from a" in made.chat().text for _ in range(2)] == [True, True]
+
+
 def test_while_its_probe_is_under_way_others_are_kept_out(tmp_path: Path, a: Upstream) -> None:
     slow = Pause()
     a.script(error(500), error(500), Answer(200, ok("back").body, before=[slow]))

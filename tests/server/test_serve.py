@@ -75,7 +75,7 @@ def test_a_running_stream_is_finished_before_the_process_ends(tmp_path: Path) ->
             pieces = answer.iter_bytes()
             assert b"first" in next(pieces)
             started.send_signal(signal.SIGTERM)
-            until(lambda: not ready(base))
+            until(lambda: httpx.get(f"{base}/readyz").headers.get("connection") == "close")  # nobody comes back to it
             rest.release()
             assert b"last" in b"".join(pieces)
         assert started.wait(PATIENCE) in (0, -signal.SIGTERM)
@@ -116,6 +116,16 @@ def test_the_log_has_a_line_for_each_request_and_no_secret_or_prompt(tmp_path: P
     assert "status=404" in unknown
     assert not {"s3cr3t", "prompt", "answer", "mine"} & set("".join(lines).replace("-", " ").split())
     assert "Traceback" not in "".join(lines)
+
+
+def test_a_start_is_told_in_one_line_at_once(tmp_path: Path) -> None:
+    with Upstream(ok()) as upstream, process(tmp_path, config([{"id": "one", "base_url": upstream.url}])) as (_, lines):
+        base = url(lines)
+        (line,) = [one for one in lines if "listening on" in one]
+        assert base.startswith("http://127.0.0.1:")
+        counts = dict(word.split("=") for word in line.split() if "=" in word)
+        assert (counts["connections"], counts["combos"], counts["workers"]) == ("1", "1", "1")
+        assert int(counts["rules"]) > 0 and int(counts["cases"]) >= 0
 
 
 def test_bad_files_refuse_to_start_and_say_where(tmp_path: Path) -> None:

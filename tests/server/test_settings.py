@@ -125,6 +125,11 @@ def test_secrets_show_as_stars(tmp_path: Path, caplog: pytest.LogCaptureFixture)
         ("listen: 0.0.0.0:80\n", "FW065 listening on `0.0.0.0` without any `keys` would let everyone in"),
         ("listen: here\n", "gateway.yaml:3:9: FW061 `listen`: `here` is not an address"),
         ("keys: [{id: k, hash: abc}]\n", "gateway.yaml:3:22: FW011 `abc` is not a key hash"),
+        (
+            ONE
+            + f"combos: {{coding: {{targets: [{{connection: one, model: m}}]}}}}\nkeys: [{{id: k, hash: 'sha256:{'0' * 64}', allowed_combos: [codng]}}]\n",
+            "FW063 key `k`: unknown combo `codng`",
+        ),
         ("limits: {body: 0MiB}\n", "FW061 `limits.body`: `0MiB` is not a size"),
     ],
 )

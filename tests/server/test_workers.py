@@ -72,6 +72,40 @@ def test_workers_share_what_is_closed_and_are_replaced_when_they_end(tmp_path: P
         assert (tmp_path / "state.db").exists()
 
 
+def test_a_worker_that_cannot_start_ends_nothing_while_another_serves(tmp_path: Path) -> None:
+    with Upstream(ok()) as upstream:
+        text = config([{"id": "relay", "base_url": upstream.url}], state="sqlite:///state.db")
+        with served(tmp_path, text, "--workers", "2") as (url, lines, process):
+            until_slowly(lambda: len(serving(lines)) == 2)
+            first, second = serving(lines)
+            (tmp_path / "gateway.yaml").write_text("nonsense")
+            os.kill(first, signal.SIGKILL)
+            until_slowly(lambda: "this worker cannot serve" in lines.read_text())
+            process.send_signal(signal.SIGHUP)
+            until_slowly(lambda: "workers are not renewed" in lines.read_text())
+            assert httpx.get(f"{url}/healthz", trust_env=False).status_code == 200
+            (tmp_path / "gateway.yaml").write_text(text)
+            until_slowly(lambda: len(serving(lines)) == 3)
+            third = serving(lines)[2]
+            process.send_signal(signal.SIGHUP)
+            until_slowly(lambda: gone(second) and gone(third))
+            assert len(serving(lines)) == 5
+            assert httpx.get(f"{url}/healthz", trust_env=False).status_code == 200
+        assert process.returncode == 0
+
+
+def serving(lines: Path) -> list[int]:
+    return [int(found) for found in re.findall(r"serving pid=(\d+)", lines.read_text())]
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
 def test_memory_with_more_than_one_worker_does_not_start(tmp_path: Path) -> None:
     with served(tmp_path, config([{"id": "a", "base_url": "http://x"}]), "--workers", "2") as (_, lines, process):
         process.wait(20)

@@ -9,9 +9,8 @@ its own clocks: `headers` (name -> kind, see `value`), `zone` (of moments in bod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import body, headers, prose
 from .value import KINDS
@@ -25,8 +24,7 @@ __all__ = ["KINDS", "SOURCES", "Stated", "find", "find_stated"]
 SOURCES = ("header", "rpc", "body", "prose")
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """A wait as the upstream stated it."""
 
     seconds: float
@@ -50,13 +48,14 @@ def find(
     words: prose the client wrote states nothing.
     """
     kinds, ignore, home = _declared(clocks) if clocks else _UNDECLARED
-    if found := headers.stated(sent, now, kinds, ignore, status):
+    if sent and (found := headers.stated(sent, now, kinds, ignore, status)):
         return Stated(found[0], "header", found[1])
-    rpc, keyed = body.stated(documents, now, home, kinds, ignore)
-    if rpc:
-        return Stated(rpc[0], "rpc", rpc[1])
-    if keyed:
-        return Stated(keyed[0], "body", keyed[1])
+    if documents:
+        rpc, keyed = body.stated(documents, now, home, kinds, ignore)
+        if rpc:
+            return Stated(rpc[0], "rpc", rpc[1])
+        if keyed:
+            return Stated(keyed[0], "body", keyed[1])
     if found := prose.stated(texts, now, home, echoed):
         return Stated(found[0], "prose", found[1])
     return None
@@ -80,15 +79,18 @@ def find_stated(reading: Reading) -> Stated | None:
     if not reading.is_error:
         return None
     declared = reading.declared
-    texts = [*reading.message, *reversed(reading.outer)]
+    clocks = declared.stated if declared else None
+    texts: Sequence[str] = reading.message
+    if reading.outer:
+        texts = (*texts, *reversed(reading.outer))
     if not texts and (reading.upstream_status or 0) >= 400:
-        texts.append(reading.body)
+        texts = (reading.body,)
     return find(
-        reading.headers,
+        reading.headers if clocks or headers.telling(reading.headers) else (),
         () if body.silent(reading.body) else reading.documents[::-1],
         texts,
         reading.now,
-        declared.stated if declared else None,
+        clocks,
         reading.upstream_status,
         reading.echoed if reading.failure.request else None,
     )

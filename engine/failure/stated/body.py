@@ -13,6 +13,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+import ahocorasick_rs
+
 from . import headers
 from .value import wait
 
@@ -94,6 +96,7 @@ _BRANCHES = (dict, list, tuple)
 _OPENING = frozenset("{[ \n\r\t")
 # One of these stands in each of KEYS and in all else that is looked for.
 STEMS = ("retry", "reset", "wait", "again", "cooldown", "estimated", "until", "available", "beforenext", "headers")
+_STEMS = ahocorasick_rs.AhoCorasick(STEMS, implementation=ahocorasick_rs.Implementation.DFA)
 _MARKS = ("retry", "reset", "Retry", "Reset")  # one of which a string must hold to be worth parsing
 
 
@@ -102,10 +105,7 @@ def silent(text: str) -> bool:
     if text[:1] not in ("{", "[") or "\\u00" in text:  # an escaped letter: a key may be spelt so
         return False
     low = text.lower().replace("_", "").replace("-", "")
-    for stem in STEMS:  # noqa: SIM110  # all() would make a generator for every failure
-        if stem in low:
-            return False
-    return True
+    return not _STEMS.find_matches_as_indexes(low)
 
 
 def stated(

@@ -13,12 +13,16 @@ from datetime import UTC, tzinfo
 from functools import lru_cache
 from itertools import islice
 
+from faultwise.engine.failure.record import Headers
+
 from .value import plausible, wait
 
 HEADERS_LIMIT = 512  # headers looked at, and
 VALUES_LIMIT = 8  # values of one name
 VALUE_CLIP = 512
 NAME_LIMIT = 128  # characters of a name; none of the known ones is near
+
+_NONE: frozenset[str] = frozenset()
 
 Found = tuple[float, str]  # seconds, and the header that says so
 Values = dict[str, list[str]]
@@ -68,18 +72,33 @@ def stated(
     `kinds` are the provider's own clocks (`{"x-foo-reset": "epoch_ms"}`); their names and `ignore` are lower-case.
     """
     declared = kinds or {}
-    values = _relevant(headers, declared, frozenset(ignore))
+    values = _relevant(headers, declared, frozenset(ignore) if ignore else _NONE)
     if not values:
         return None
+    names = "\n".join(values)  # most answers have headers of one family only
     return (
-        _first(values, _retry(values, declared), now, home)
-        or _unified(values, now, status)
-        or _structured(values, now, status)
-        or _exhausted(values, declared, now, status, home)
+        ("retry" in names and _first(values, _retry(values, declared), now, home))
+        or (UNIFIED in names and _unified(values, now, status))
+        or ("rate" in names and _structured(values, now, status))
+        or (("reset" in names or declared) and _exhausted(values, declared, now, status, home))
+        or None
     )
 
 
+def telling(headers: Headers) -> tuple[str, ...]:
+    """The names of headers that may speak of time, in lower case; a provider's own clocks apart."""
+    return _of_time(tuple(islice(headers.index, HEADERS_LIMIT)))
+
+
+@lru_cache(maxsize=256)
+def _of_time(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if len(name) <= NAME_LIMIT and _telling(name))
+
+
 def _relevant(headers: Iterable[tuple[str, str]], declared: Mapping[str, str], ignore: frozenset[str]) -> Values:
+    if isinstance(headers, Headers) and not declared and not ignore and len(headers) <= HEADERS_LIMIT:
+        index = headers.index  # as most are, so that who sends the same names each time has them looked at once
+        return {name: [one[:VALUE_CLIP] for one in index[name][:VALUES_LIMIT]] for name in telling(headers)}
     values: Values = {}
     for name, value in islice(headers, HEADERS_LIMIT):
         name = name.lower()
@@ -87,7 +106,7 @@ def _relevant(headers: Iterable[tuple[str, str]], declared: Mapping[str, str], i
             sent = values.setdefault(name, [])
             if name not in ignore and len(sent) < VALUES_LIMIT:
                 sent.append(value[:VALUE_CLIP])
-    return {name: sent for name, sent in values.items() if sent}
+    return {name: sent for name, sent in values.items() if sent} if ignore else values
 
 
 @lru_cache(maxsize=2048)
@@ -162,7 +181,6 @@ def _exhausted(
     """The latest reset among the limits that are used up: the request needs all of them."""
     used_up: dict[str, dict[str, str]] = {}  # limit -> the headers that state its reset, and their kinds
     untold: dict[str, dict[str, str]] = {}
-    nothing_left = any("remaining" in name and _number(sent[0]) == 0 for name, sent in values.items())
     for name in values:
         if "reset" not in name and name not in declared:
             continue
@@ -172,7 +190,7 @@ def _exhausted(
         left = _left(limit, values)
         if left:
             continue
-        if left is False or nothing_left or ((lone or name in declared) and _limited(status)):
+        if left is False or ((lone or name in declared) and _limited(status)) or _nothing_left(values):
             of = used_up if left is False else untold
             of.setdefault(limit, {})[name] = declared.get(name) or kind
     return _latest(values, used_up, now, home) or _latest(values, untold, now, home)
@@ -182,24 +200,36 @@ def _latest(values: Values, limits: Mapping[str, Mapping[str, str]], now: float,
     """Of each limit what it says relative to now, else its moment; of all limits the last to end."""
     found = []
     for names in limits.values():
-        relative = sorted(names.items(), key=lambda item: item[1] == "auto")
-        found.append(_first(values, dict(relative), now, home))
-    return max((one for one in found if one), default=None)
+        if len(names) > 1:
+            names = dict(sorted(names.items(), key=lambda item: item[1] == "auto"))
+        if one := _first(values, names, now, home):
+            found.append(one)
+    return max(found, default=None)
+
+
+def _nothing_left(values: Values) -> bool:
+    return any("remaining" in name and _number(sent[0]) == 0 for name, sent in values.items())
 
 
 def _left(limit: str, values: Values) -> bool | None:
     """Whether a limit has something left, by the headers beside its reset; None where none says."""
-    for word in ("remaining", "available") if "reset" in limit else ():
-        left = _number(values.get(limit.replace("reset", word), [""])[0])
-        if left is not None:
+    remains, uses, status = _siblings(limit)
+    for name in remains:
+        if name in values and (left := _number(values[name][0])) is not None:
             return left > 0
-    base = limit.replace("-reset", "").replace("_reset", "")
-    for word, full in (("used-percent", 100), ("utilization", 1)):
-        used = _number(values.get(f"{base}-{word}", [""])[0])
-        if used is not None:
+    for name, full in uses:
+        if name in values and (used := _number(values[name][0])) is not None:
             return used < full
-    told = values.get(f"{base}-status", [""])[0].strip().lower()
+    told = values[status][0].strip().lower() if status in values else ""
     return told != "rejected" if told else None
+
+
+@lru_cache(maxsize=2048)
+def _siblings(limit: str) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...], str]:
+    """The headers beside the reset of a limit: what remains, what is used and of how much, and the status."""
+    base = limit.replace("-reset", "").replace("_reset", "")
+    remains = tuple(limit.replace("reset", word) for word in ("remaining", "available")) if "reset" in limit else ()
+    return remains, ((f"{base}-used-percent", 100), (f"{base}-utilization", 1)), f"{base}-status"
 
 
 @lru_cache(maxsize=2048)

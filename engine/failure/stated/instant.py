@@ -10,50 +10,43 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from .duration import DAY, alternatives, plain
+from . import calendar as names
+from .duration import DAY, plain
 from .zones import zone_at
 
-MONTHS = {
-    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
-    "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
-}  # fmt: skip
-WEEKDAYS = {"mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}
-DAYS = {"today": 0, "tomorrow": 1, "今天": 0, "今日": 0, "明天": 1, "明日": 1, "오늘": 0, "내일": 1}
-HALVES = {
-    "a": 0, "上午": 0, "凌晨": 0, "早上": 0, "午前": 0, "오전": 0, "p": 12, "下午": 12, "晚上": 12, "午後": 12, "오후": 12,
-}  # fmt: skip
 FAR = 180 * DAY  # a date without a year that lies further ahead is one that has just passed
 
-_MONTH = rf"(?P<name>{'|'.join(MONTHS)})[a-z]{{0,6}}\.?"
+_YEAR = r"(?:,?\s(?:de[l]?\s)?(?P<y>[0-9]{4}))?(?![0-9:])(?:\sг(?:ода\b|\.))?"
 _DATES_IN_FIGURES = (
     re.compile(r"(?P<y>[0-9]{4})[-/.](?P<m>[0-9]{1,2})[-/.](?P<d>[0-9]{1,2})(?![0-9])"),
     re.compile(r"(?:(?P<y>[0-9]{4})\s?[年년]\s?)?(?P<m>[0-9]{1,2})\s?[月월]\s?(?P<d>[0-9]{1,2})\s?[日号號일]"),
     re.compile(
-        rf"(?P<d>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?:,?\s(?P<y>[0-9]{{4}}))?(?![0-9:])", re.IGNORECASE
+        rf"(?P<d>[0-9]{{1,2}})(?:st|nd|rd|th|er|[.ºª°])?\s(?:(?:of|del?)\s)?{names.MONTH}{_YEAR}", re.IGNORECASE
     ),
-    re.compile(rf"(?P<d>[0-9]{{1,2}})-{_MONTH}-(?P<y>[0-9]{{4}}|[0-9]{{2}})(?![0-9])", re.IGNORECASE),
+    re.compile(rf"(?P<d>[0-9]{{1,2}})-{names.MONTH}-(?P<y>[0-9]{{4}}|[0-9]{{2}})(?![0-9])", re.IGNORECASE),
     re.compile(r"(?P<m>[0-9]{1,2})(?P<slash>/)(?P<d>[0-9]{1,2})/(?P<y>[0-9]{4})(?![0-9])"),
+    re.compile(r"(?P<d>[0-9]{1,2})\.(?P<m>[0-9]{1,2})\.(?P<y>[0-9]{4})(?![0-9])"),
 )
-_DATES_IN_WORDS = (
-    re.compile(
-        rf"{_MONTH}\s{{1,2}}(?P<d>[0-9]{{1,2}})(?:st|nd|rd|th)?(?:,?\s(?P<y>[0-9]{{4}}))?(?![0-9:])", re.IGNORECASE
-    ),
-)
-_WEEKDAY = re.compile(rf"(?P<weekday>{'|'.join(WEEKDAYS)})(?:s|nes|rs|ur)?(?:day)?\b\.?,?\s{{0,2}}", re.IGNORECASE)
-_DAY = re.compile(alternatives(DAYS), re.IGNORECASE)
-_HALF = r"(?P<half>上午|下午|凌晨|早上|晚上|午前|午後|오전|오후)?\s?"
+_DATES_IN_WORDS = (re.compile(rf"{names.MONTH}\s{{1,2}}(?P<d>[0-9]{{1,2}})(?:st|nd|rd|th)?{_YEAR}", re.IGNORECASE),)
+_WEEKDAY = re.compile(rf"{names.WEEKDAY},?\s{{0,2}}(?:(?:de[mn]|el|le)\s)?", re.IGNORECASE)
+_WEEKDAY_ASIDE = re.compile(names.WEEKDAY_ASIDE, re.IGNORECASE)
+_DAY = re.compile(names.DAY, re.IGNORECASE)
+_HALF = rf"(?P<half>{names.HALF_BEFORE})?\s?"
 _TIME = re.compile(
-    _HALF + r"(?P<h>[0-9]{1,2})(?::(?P<m>[0-9]{2})(?::(?P<s>[0-9]{2}(?:[.,][0-9]{1,9})?))?)?(?![0-9:])"
-    r"(?:\s{0,2}(?P<ap>[ap])\.?m\b\.?)?",
+    rf"{_HALF}(?P<h>[0-9]{{1,2}})(?:[:.h](?P<m>[0-9]{{2}})(?::(?P<s>[0-9]{{2}}(?:[.,][0-9]{{1,9}})?))?)?(?![0-9:])"
+    r"(?P<hour>\s?(?:h(?:(?:eu)?re?s?|oras?)?|uhr|часов|часа|ч)\b\.?)?"
+    rf"(?:\s{{0,2}}(?P<behind>{names.HALF_BEHIND}))?",
     re.IGNORECASE,
 )
 _DRAWN_TIME = re.compile(
     _HALF + r"(?P<h>[0-9]{1,2})\s?(?:[时時](?![间間])|[点點]|시(?!간))(?:\s?整)?"
     r"(?:\s?(?P<m>[0-9]{1,2})\s?[分분](?:\s?(?P<s>[0-9]{1,2})\s?[秒초])?)?"
 )
-_NAMED_TIME = re.compile(r"(midnight|noon)\b", re.IGNORECASE)
-_TO_TIME = re.compile(r"T|[\s,]{0,3}(?:(?:at|@|um|à|alle|às|в)\s{1,2}|에\s)?", re.IGNORECASE)
-_TO_DATE = re.compile(r",?\s{1,2}(?:on\s{1,2}|of\s{1,2})?", re.IGNORECASE)
+_NAMED_TIME = re.compile(names.NAMED_TIME, re.IGNORECASE)
+_AT = r"(?:at|@|um|om|à|a\slas?|alle(?:\sore)?|ore|[àa]s|в)"
+_AT_BEFORE = re.compile(rf"(?<!\w){_AT}\s{{1,2}}$", re.IGNORECASE)
+_TO_TIME = re.compile(rf"T|[\s,]{{0,3}}(?:{_AT}\s{{1,2}}|-\s|에\s|の)?", re.IGNORECASE)
+_TO_DATE = re.compile(r",?\s{1,2}(?:(?:on|of|am|el|le|em|il|del)\s{1,2})?", re.IGNORECASE)
 _LATE_YEAR = re.compile(r"\s{1,2}([0-9]{4})(?![0-9])")
 _EPOCH = re.compile(r"(?:[0-9]{13}|[0-9]{10}(?:\.[0-9]{1,9})?)(?![0-9a-z:/-]|\.[0-9])", re.IGNORECASE)
 _GAP = re.compile(r"\s{0,2}:?\s{0,2}")
@@ -94,10 +87,10 @@ def instant_at(text: str, at: int, now: float, home: tzinfo = UTC) -> tuple[floa
     time: Time | None = None
     if date:
         joint = _TO_TIME.match(text, end)
-        time, after = _time_at(text, joint.end()) if joint else (None, end)
+        time, after = _time_at(text, joint.end(), True) if joint else (None, end)
         end = after if time else end
     else:
-        time, end = _time_at(text, at)
+        time, end = _time_at(text, at, at_before(text, at))
         if not time:
             return None
     written_zone, end = zone_at(text, end, home, now)
@@ -112,44 +105,56 @@ def instant_at(text: str, at: int, now: float, home: tzinfo = UTC) -> tuple[floa
     return None if epoch_s is None else (epoch_s, end)
 
 
+def at_before(text: str, at: int) -> bool:
+    """Whether a word for `at`, in the sense of time, stands right before this offset."""
+    return _AT_BEFORE.search(text, max(0, at - 10), at) is not None
+
+
 def _date_at(text: str, at: int) -> tuple[Date | None, int]:
     weekday = None if text[at : at + 1].isdigit() else _WEEKDAY.match(text, at)
     start = weekday.end() if weekday else at
     for pattern in _DATES_IN_FIGURES if text[start : start + 1].isdigit() else _DATES_IN_WORDS:
         if found := pattern.match(text, start):
-            return _date(found.groupdict()), found.end()
+            aside = _WEEKDAY_ASIDE.match(text, found.end())
+            return _date(found.groupdict()), aside.end() if aside else found.end()
     if weekday:
-        return Date(weekday=WEEKDAYS[weekday["weekday"].lower()]), len(text[: weekday.end()].rstrip(" ,"))
+        name = weekday["weekday"].lower()
+        number = names.WEEKDAYS.get(name, names.WEEKDAYS.get(name.rstrip(".日")))
+        number = None if number is None else number + 7 * bool(weekday["late"])
+        return Date(weekday=number), len(text[: weekday.end()].rstrip(" ,"))
     if day := _DAY.match(text, at):
-        return Date(ahead=DAYS[day[0].lower()]), day.end()
+        return Date(ahead=names.DAYS[day[0].lower()]), day.end()
     return None, at
 
 
 def _date(parts: dict[str, str | None]) -> Date:
     name, year = parts.get("name"), parts["y"]
-    month, day = MONTHS[name.lower()] if name else int(parts["m"] or 0), int(parts["d"] or 0)
+    month, day = names.MONTHS[name.lower()] if name else int(parts["m"] or 0), int(parts["d"] or 0)
     if parts.get("slash") and month > 12:  # `31/12/2026`
         month, day = day, month
     return Date(month, day, (2000 + int(year) if len(year) == 2 else int(year)) if year else None)
 
 
-def _time_at(text: str, at: int) -> tuple[Time | None, int]:
-    """A time of day, which must show that it is one: `3pm`, `15:00`, `8時`, not `15`."""
+def _time_at(text: str, at: int, announced: bool) -> tuple[Time | None, int]:
+    """A time of day, which must show that it is one: `3pm`, `15:00`, `8時`, not `15`; `15h` only where it was announced."""
     if named := _NAMED_TIME.match(text, at):
-        return (0 if named[1].lower() == "midnight" else 12, 0, 0.0), named.end()
-    found = _DRAWN_TIME.match(text, at)
-    if found:
+        return (names.NAMED_TIMES[named[0].lower()], 0, 0.0), named.end()
+    if found := _DRAWN_TIME.match(text, at):
         return _time(found["half"], found["h"], found["m"], found["s"]), found.end()
     found = _TIME.match(text, at)
-    if not found or not (found["m"] or found["ap"]):
+    if not found:
         return None, at
-    return _time(found["ap"] or found["half"], found["h"], found["m"], found["s"]), found.end()
+    hour = (found["hour"] or "").strip().lower()
+    plainly = found["behind"] or found["m"] and text[found.end("h")] == ":" or hour == "uhr"
+    if not plainly and not (announced and (found["m"] or hour)):
+        return None, at
+    return _time(found["behind"] or found["half"], found["h"], found["m"], found["s"]), found.end()
 
 
 def _time(half: str | None, hour: str, minute: str | None, second: str | None) -> Time:
     clock = int(hour)
     if half and clock <= 12:
-        clock = clock % 12 + HALVES[half.lower()]
+        clock = clock % 12 + names.HALVES[half.lower()]
     return clock, int(minute or 0), float((second or "0").replace(",", "."))
 
 
@@ -166,7 +171,8 @@ def _resolve(date: Date | None, time: Time, now: float, where: tzinfo) -> float 
         if date.ahead is not None:
             return (clock + late + timedelta(days=date.ahead)).timestamp()
         if date.weekday is not None:
-            return _next(clock + late + timedelta(days=(date.weekday - here.weekday()) % 7), now, 7)
+            days = date.weekday - here.weekday()  # one of next week's counts from 7
+            return _next(clock + late + timedelta(days=days if date.weekday > 6 else days % 7), now, 7)
         if date.year is not None:
             return (clock.replace(year=date.year, month=date.month, day=date.day) + late).timestamp()
         return _yearless(clock, date, now, late)

@@ -72,12 +72,18 @@ LEADING: tuple[Phrase, ...] = (
         unless=r"connection|stream|socket|peer|tcp|h2|http2|password|upstream",
     ),
     _phrase("resets will_reset to_reset must_reset", r"(?=\s)", of="moments"),
+    _phrase(
+        "cycle period window",
+        r"\s(?:ends?|ending|is\sover|expires|closes|renews)\s(?:in|on|at|after)\b",
+        unless=r"trial|beta|grace",
+    ),
     _phrase("time_until time_till time_to", r"\s(?:the\s)?reset(?:\sis)?\s?:?", of="lengths"),
     _phrase(
         "available accessible",
         r"(?:\sagain)?\s(?:in|at|on|after|from)\b",
         unless=r"no\slonger|not|isn.t|won.t|only",
     ),
+    _phrase("available_again back_online back_again", r"(?=\s)", of="moments", unless=r"not|isn.t|won.t"),
     _phrase(
         "renew refresh replenish refill restore recover resume regain return unlock unblock lift",
         r"(?:e?s|e?d|ing)?"
@@ -94,7 +100,7 @@ LEADING: tuple[Phrase, ...] = (
     _phrase("slow_down", r"\s(?:for|until)\b"),
     _phrase(
         "blocked locked limited suspended banned paused throttled unavailable exhausted exceeded reached limit "
-        "cooldown cool-down cooling_down closed disabled",
+        "cooldown cool-down cooling_down closed disabled out_of",
         r"(?:\s\w{1,16}){0,3}\s(?:un)?till?\b",
         of="moments",
     ),
@@ -137,7 +143,7 @@ LEADING: tuple[Phrase, ...] = (
     ),
     _phrase(
         "réinitialis reinitialis disponible",
-        r"\w{0,6}(?:\s[^\W\d]{1,12})?\s(?:dans|à|le|apr[eè]s|en|dentro\sde|a\slas)",
+        r"\w{0,6}(?:\s[^\W\d]{1,12})?\s(?:[àa]\spartir\s(?:du|del?|das?|do)|dans|à|le|apr[eè]s|en|dentro\sde|a\slas)",
     ),
     _phrase(
         "riprov attend reimpost ripristin",

@@ -17,7 +17,7 @@ from faultwise.dsl import fold
 
 from .body import KEYS
 from .duration import NUMERALS, duration_at, plain
-from .instant import instant_at
+from .instant import at_before, instant_at
 from .phrases import LEADING, TRAILING, Phrase
 from .value import plausible, wait
 
@@ -35,14 +35,15 @@ _FIGURE_WORDS = ("midnight", "noon", "hour", "minute", "second", "day", "week")
 # What may stand between a phrase and its time: signs, and hedges with signs. Both match anywhere, if only nothing.
 _SIGNS = re.compile(r"[\s:=~≈*`\"'(\[<]{0,6}")
 _HEDGES = re.compile(
-    r"(?:(?:about|approximately|approx\.?|around|roughly|at\sleast|another|exactly|the\snext|less\sthan|up\sto"
+    r"(?:(?:about|approximately|approx\.?|around|roughly|at\sleast|another|exactly|the(?:\snext)?|less\sthan|up\sto"
     r"|no\s(?:earlier|sooner)\sthan|only|just|on|at|circa|ca\.|etwa|ungef(?:ä|ae)hr|environ|unos|unas|aproximadamente"
     r"|cerca\sde|примерно|около|约|大约|約|大約|至少|还有|还需|還需|还剩|为|是|将在|将于|于|在|およそ|あと|約|약)[\s~:]{0,2}){0,2}"
     r"[*`\"'(\[~]{0,3}"
 )
 # Where a time may start within a window: not inside a number, a word or another time.
 _START = re.compile(
-    rf"(?<![a-z0-9])(?<![0-9][.,:/-])(?<![{NUMERALS}])[0-9{NUMERALS}上下凌早晚午오今明내]", re.IGNORECASE
+    rf"(?<![a-z0-9])(?<![0-9][.,:/-])(?<![{NUMERALS}])[0-9{NUMERALS}上下凌清早晚傍午오새저今明后後本来내모다周週星礼禮月火水木金土日월화수목금토일]",
+    re.IGNORECASE,
 )
 _RATE = re.compile(r"(?:\b(?:per|every|each|within|last|past)\s|[每毎매]\s?)$")  # `5 per 60 seconds` is no wait
 _BARE = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?(?=\s{0,2}(?:$|[.,;)\]}'\"\\\n]))")
@@ -85,6 +86,8 @@ def stated(texts: Sequence[str], now: float, home: tzinfo = UTC, echoed: Echoed 
             return None
         plain_text, low = _readable(text[:left])
         left -= len(text)
+        if not _FIGURE.search(low) and not _figure_of_speech(low):
+            continue
         for read in sorted(_waits(plain_text, low, now, home)):
             words = plain_text[read.start : read.end]
             if not (echoed and echoed(fold(words), fold(plain_text))):
@@ -93,8 +96,6 @@ def stated(texts: Sequence[str], now: float, home: tzinfo = UTC, echoed: Echoed 
 
 
 def _waits(text: str, low: str, now: float, home: tzinfo) -> Iterator[Read]:
-    if not _FIGURE.search(low) and not any(word in low for word in _FIGURE_WORDS):
-        return
     tries: dict[str, int] = {}
     past = 0
     for index, at, _ in _SCAN.find_matches_as_indexes(low, overlapping=True):
@@ -115,6 +116,13 @@ def _waits(text: str, low: str, now: float, home: tzinfo) -> Iterator[Read]:
                 yield read
                 past = read.end
                 break
+
+
+def _figure_of_speech(low: str) -> bool:
+    for word in _FIGURE_WORDS:  # noqa: SIM110  # any() would make a generator for every message
+        if word in low:
+            return True
+    return False
 
 
 def _readable(text: str) -> tuple[str, str]:
@@ -159,7 +167,9 @@ def _before(text: str, low: str, phrase: Phrase, anchor: re.Match[str], now: flo
 
 
 def _time_at(text: str, at: int, phrase: Phrase, now: float, home: tzinfo) -> tuple[float, int] | None:
-    if phrase.lengths and (length := duration_at(text, at)):
+    if phrase.moments and at_before(text, at) and (moment := instant_at(text, at, now, home)):
+        seconds, end = plausible(moment[0] - now), moment[1]  # `um 14 Uhr`, `à 14h`
+    elif phrase.lengths and (length := duration_at(text, at)):
         seconds, end = plausible(length[0]), length[1]
     elif phrase.bare and (bare := _BARE.match(text, at)):
         seconds, end = wait(bare[0], "delta_s", now), bare.end()

@@ -27,14 +27,9 @@ def plausible(seconds: float | None) -> float | None:
 
 def wait(value: Any, kind: str, now: float, home: tzinfo = UTC) -> float | None:
     """The plausible wait, in seconds, that a value of this kind states; None where it states none."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        # An integer beyond any float's range would raise; it is no time either.
-        return plausible(_of_number(float(value), kind, now)) if -1e18 < value < 1e18 else None
-    if isinstance(value, Mapping):
-        return _of_parts(value)
-    if not isinstance(value, str) or len(value) > CLIP:
+    if not isinstance(value, str):
+        return _of_value(value, kind, now)
+    if len(value) > CLIP:
         return None
     text = plain(value).strip().strip("\"'").strip()
     bare = number(text)
@@ -45,6 +40,15 @@ def wait(value: Any, kind: str, now: float, home: tzinfo = UTC) -> float | None:
         return plausible(seconds)
     epoch = instant(text, now, home)
     return None if epoch is None else plausible(epoch - now)
+
+
+def _of_value(value: Any, kind: str, now: float) -> float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        # An integer beyond any float's range would raise; it is no time either.
+        return plausible(_of_number(float(value), kind, now)) if -1e18 < value < 1e18 else None
+    return _of_parts(value) if isinstance(value, Mapping) else None
 
 
 def _of_number(bare: float, kind: str, now: float) -> float | None:

@@ -16,7 +16,7 @@ ABBREVIATIONS: dict[str, str | float] = {
     "MT": "America/Denver", "MST": -7, "MDT": -6,
     "CT": "America/Chicago", "CST": -6, "CDT": -5,
     "ET": "America/New_York", "EST": -5, "EDT": -4,
-    "BRT": -3, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MSK": 3, "IST": 5.5,
+    "BRT": -3, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MSK": 3, "МСК": 3, "MEZ": 1, "MESZ": 2, "IST": 5.5,
     "SGT": 8, "HKT": 8, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11,
 }  # fmt: skip
 WORDS: dict[str, str | float] = {
@@ -24,6 +24,8 @@ WORDS: dict[str, str | float] = {
     "pacific": "America/Los_Angeles", "mountain": "America/Denver",
     "central": "America/Chicago", "eastern": "America/New_York",
     "china standard": 8, "beijing": 8, "singapore": 8, "japan standard": 9, "korea standard": 9, "india standard": 5.5,
+    "московскому времени": 3, "московского времени": 3, "mitteleuropäischer zeit": 1, "heure de paris": "Europe/Paris",
+    "hora de madrid": "Europe/Madrid", "ora di roma": "Europe/Rome", "hora de brasília": -3, "horário de brasília": -3,
     "北京时间": 8, "北京時間": 8, "中国标准时间": 8, "中國標準時間": 8, "台北時間": 8,
     "日本時間": 9, "日本標準時": 9, "한국 시간": 9, "한국시간": 9, "한국 표준시": 9,
 }  # fmt: skip

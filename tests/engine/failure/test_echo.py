@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from faultwise.dsl import fold
 from faultwise.engine.failure.decode import cleaned
 from faultwise.engine.failure.echo import GAP, echoed, own, quoted, request_text
+from faultwise.engine.failure.folded import LONG_FORMS
 
 
 def sent(text: str) -> str:
@@ -60,7 +61,11 @@ def test_a_whole_text_that_was_sent_is_quoted() -> None:
     assert not quoted("x", "")
 
 
-@given(st.text(max_size=40), st.text(min_size=1, max_size=6))
+# without letters that fold to a sentence, of which the end is left out
+letters = st.characters(codec="utf-8", exclude_characters=LONG_FORMS)
+
+
+@given(st.text(letters, max_size=40), st.text(letters, min_size=1, max_size=6))
 def test_a_text_sent_and_returned_is_always_an_echo(text: str, marker: str) -> None:
     whole = cleaned(f"{text} {marker} {text}")
     assert echoed(fold(cleaned(marker)) or "x", fold(whole), sent(whole))

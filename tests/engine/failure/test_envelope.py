@@ -459,3 +459,30 @@ def test_bare_words_are_a_failure_only_before_content(envelopes: Envelopes, docu
 
 def test_an_answer_that_ended_with_failed_did(envelopes: Envelopes) -> None:
     assert envelopes.finish({"choices": [{"finish_reason": "failed", "message": {"content": "x"}}]}) == ("failed", 502)
+
+
+@pytest.mark.parametrize(
+    ("body", "types"),
+    [
+        ({"message": "ThrottlingException: Rate exceeded"}, ["ThrottlingException"]),
+        ({"detail": "acme.errors.RateLimitError: slow"}, ["RateLimitError"]),
+        ({"error": {"type": "acme.errors.RateLimitError", "message": "slow"}}, ["RateLimitError"]),
+        ({"error": {"type": "Throttling.RateQuota", "message": "slow"}}, ["Throttling.RateQuota"]),
+        ({"message": "quota_exceeded: slow"}, ["quota_exceeded"]),
+        ({"message": "[InvalidApiKey] no"}, ["InvalidApiKey"]),
+        ({"ThrottlingException": {"message": "slow"}}, ["ThrottlingException"]),
+        ({"exception": "x.y.QuotaException", "message": "slow"}, ["QuotaException"]),
+        ({"message": "Error: slow"}, []),
+        ({"message": "note: slow"}, []),
+    ],
+)
+def test_the_name_of_an_exception_is_a_type(body: object, types: list[str], envelopes: Envelopes) -> None:
+    assert list(envelopes.read(body).types) == types
+
+
+def test_a_page_inside_a_message_is_reduced_to_what_is_seen(envelopes: Envelopes) -> None:
+    page = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title><style>b {}</style></head><body><h1>Down</h1></body></html>"
+    account = envelopes.read({"error": {"message": f"Upstream said {page}"}})
+    assert account.messages == ("502 Bad Gateway", "Upstream said Down")
+    assert account.page
+    assert not envelopes.read({"error": {"message": "a <b> is no page"}}).page

@@ -515,7 +515,10 @@ FINDINGS: dict[str, tuple[str, str, str, str, list[str]]] = {
         RULES
         + "  - {id: a, why: w, status: [403], reason: quota_exhausted}\ncases:\n  - {name: c, status: 403, expect: {rule: a, reason: timeout, not_rule: [a]}}\n",
         "",
-        ["yours.yaml:5:10: FW109 warning: no case makes `a` fire\n    help: add a case with `expect: {rule: a}`"],
+        [
+            "yours.yaml:5:10: FW109 warning: `a` has no near miss\n    help: add a failure that is nearly the same, with `expect: {not_rule: a}`",
+            "yours.yaml:5:10: FW109 warning: only a case that fails makes `a` fire\n    help: `faultwise test` says what is wrong",
+        ],
     ),
     "a restatement of another provider by the same id": (
         "FW110",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from faultwise.engine.cases import run_cases
 from faultwise.engine.failure.intake import intake
 from faultwise.engine.policy.load import COMPILED, load
 from faultwise.engine.policy.policy import Policy
@@ -46,6 +47,40 @@ def test_every_problem_of_every_file_is_told_at_once(over: Callable[..., Policy]
     with pytest.raises(PolicyError) as caught:
         over({"a.yaml": ACME.replace("[403]", "[999]"), "b.yaml": "kind: nothing\n", "c.yaml": "\tx: 1\n"})
     assert {one.file for one in caught.value.problems} == {"a.yaml", "b.yaml", "c.yaml"}
+
+
+def test_a_wrong_form_hides_nothing_else_not_even_in_its_own_file(over: Callable[..., Policy]) -> None:
+    more = '  - {id: acme-b, status: [402], when: txt has "used", reason: quota_exausted}\n'
+    found = problems(over, ACME.replace("status: [403]", "statuss: [403]") + more + "reset: {at: 5, zone: UTC}\n")
+    assert [one[:16].split(" (")[0] for one in found] == [
+        "6:5 FW010 unknow",
+        "9:39 FW020 unkno",
+        "9:63 FW021 unkno",
+        "10:13 FW011 expe",
+    ]
+
+
+def test_an_item_that_is_no_rule_leaves_the_others_in_their_places(over: Callable[..., Policy]) -> None:
+    found = problems(over, ACME.replace("rules:\n", "rules:\n  - 5\n").replace("quota_exhausted", "quota_exausted"))
+    assert [one[:10] for one in found] == ["5:5 FW011 ", "9:13 FW021"]
+
+
+def test_a_name_that_may_stand_in_what_could_not_be_read_is_not_called_unknown(over: Callable[..., Policy]) -> None:
+    words = "faultwise: 1\nkind: policy\nreasons: {made_up: {fault: nobody}}\n"
+    base = "faultwise: 1\nkind: provider\nprovider: base\nrules: [\n"
+    acme = ACME.replace("quota_exhausted", "made_up").replace("rules:", "extends: base\nrules:")
+    with pytest.raises(PolicyError) as caught:
+        over({"acme.yaml": acme, "base.yaml": base, "words.yaml": words})
+    assert {one.file for one in caught.value.problems} == {"base.yaml", "words.yaml"}
+
+
+@pytest.mark.parametrize(
+    "spoiled", ["rules: 5", "provider: [a]", "aliases: [5]", "families: 5", "restatements: [[]]", "reset: {at: soon}"]
+)
+def test_whatever_has_a_wrong_form_is_told(over: Callable[..., Policy], spoiled: str) -> None:
+    rest = [line for line in ACME.split("rules:")[0].splitlines() if line.split(":")[0] != spoiled.split(":")[0]]
+    found = problems(over, "\n".join((*rest, spoiled, "")))
+    assert found and all(" FW011 " in one or " FW012 " in one for one in found)
 
 
 def test_an_unknown_list_is_told(over: Callable[..., Policy]) -> None:
@@ -102,6 +137,20 @@ def test_with_a_memo_problems_are_told_each_time(lay: Callable[..., Sources]) ->
     for _ in range(2):
         with pytest.raises(PolicyError, match="unknown reason"):
             load(lay({"acme.yaml": ACME.replace("quota_exhausted", "made_up")}, shipped=False), memo)
+
+
+def test_the_catalogues_own_cases_are_read_where_they_are_asked_for_and_change_no_digest() -> None:
+    served, tested = collect(), collect(cases=True)
+    more = {file.name for file in tested.files} - {file.name for file in served.files}
+    assert more and all(name.startswith("rules/cases/") for name in more)
+    assert load(served).digest == load(tested).digest
+
+
+def test_a_file_of_cases_may_say_whose_failures_they_are(over: Callable[..., Policy]) -> None:
+    cases = "faultwise: 1\nkind: cases\nprovider: acme\ncases:\n"
+    cases += "  - {name: c, status: 403, body: used up, expect: {rule: acme-a}}\n"
+    policy = over({"acme.yaml": ACME, "held.yaml": cases}, shipped=False)
+    assert [result.problem for result in run_cases(policy)] == [None]
 
 
 def test_the_fingerprint_of_sources_changes_with_any_byte() -> None:
@@ -203,3 +252,9 @@ def test_a_marker_that_nobody_sees_is_refused(over: Callable[..., Policy], marke
     (found,) = problems(over, ACME.replace("used up", marker))
     assert found.startswith("7:11 FW020") or found.startswith("7:12 FW020")
     assert "holds nothing that can be seen" in found
+
+
+def test_rules_that_several_providers_inherit_count_once(over: Callable[..., Policy]) -> None:
+    heir = "faultwise: 1\nkind: provider\nprovider: heir\nextends: acme\n"
+    before, _ = over({}, shipped=False).counts()
+    assert over({"acme.yaml": ACME, "heir.yaml": heir}, shipped=False).counts()[0] == before + 1

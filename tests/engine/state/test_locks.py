@@ -281,7 +281,7 @@ def test_a_model_lock_need_not_grow(plain: World) -> None:
 
 def test_a_local_server_without_a_model_is_asked_again_soon(plain: World) -> None:
     missing = verdict(reason="model_not_found", scope="model", fault="model", temporary=False, cooldown_s=120.0)
-    missing = replace(missing, cooldown_source="reason", status=404, upstream_status=404)
+    missing = missing._replace(cooldown_source="reason", status=404, upstream_status=404)
     plain.limits = replace(plain.limits, profile="local")
     plain.fail(missing, draw=0.0)
     assert plain.length("acme/relay/m") == 5.0

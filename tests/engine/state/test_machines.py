@@ -321,7 +321,7 @@ class Wide(RuleBasedStateMachine):
         assert self.world.circuit() == one.state
         word = {"OPEN": "circuit_open", "HALF_OPEN": "trial"}.get(one.state)
         assert self.world.word() == word
-        assert self.world.view().degraded == (one.state != "CLOSED")
+        assert self.world.view().degraded == (one.state in ("DEGRADED", "OPEN"))
         sibling = who("b")
         expected = "provider_cooldown" if self.gated.now < self.shut else None
         assert self.gated.word(sibling) == expected

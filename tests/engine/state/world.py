@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from faultwise.engine.policy.policy import Policy
@@ -46,7 +46,7 @@ VERDICT = Verdict(
 
 
 def verdict(**changes: Any) -> Verdict:
-    return replace(VERDICT, **changes)
+    return VERDICT._replace(**changes)
 
 
 def stated(seconds: float, **changes: Any) -> Verdict:

@@ -9,7 +9,8 @@ import pytest
 from faultwise import dsl
 from faultwise.engine.policy.load import load
 from faultwise.engine.policy.source import Sources
-from faultwise.engine.trial.mutants import Trials, mutants, weakened
+from faultwise.engine.trial.mutants import changed, mutants
+from faultwise.engine.trial.trials import Trials
 
 HEAD = "faultwise: 1\nkind: provider\nprovider: acme\n"
 RULES = """\
@@ -39,6 +40,12 @@ cases:
   - {name: a y, status: 418, body: {error: {code: a, type: y}}, expect: {rule: acme-code}}
   - {name: a z, status: 418, body: {error: {code: a, type: z}}, expect: {not_rule: acme-code}}
   - {name: b x, status: 418, body: {error: {code: b, type: x}}, expect: {not_rule: [acme-code, acme-other]}}
+  - {name: one, status: 418, body: {error: {message: one}}, expect: {rule: acme-other}}
+  - name: elsewhere
+    status: [200, 409, 500]
+    each: [used up, one, {message: no, code: a, type: x}]
+    body: {error: $each}
+    expect: {not_rule: [acme-r, acme-quota, acme-code, acme-other]}
 """
 
 
@@ -54,7 +61,7 @@ def trial(lay: Callable[..., Sources], cases: str, general: str = "") -> tuple[i
 
 def test_cases_that_hold_every_condition_notice_every_mutant(lay: Callable[..., Sources]) -> None:
     count, missed = trial(lay, STRONG)
-    assert (count, missed) == (16, [])
+    assert (count, missed) == (27, [])
 
 
 def test_what_no_case_holds_is_named_with_the_condition_that_is_gone(lay: Callable[..., Sources]) -> None:
@@ -87,11 +94,60 @@ def test_general_rules_and_rules_that_are_inherited_are_tried(lay: Callable[...,
         "cases:\n  - {name: calm, provider: x, status: 420, body: {error: {message: calm}}, expect: {rule: g}}\n"
     )
     _, missed = trial(lay, STRONG, general=general)
-    assert missed == ["no case notices `g` without `any`", "no case notices `g` without `down` in `any`"]
+    held = [message for message in missed if " without " in message]
+    assert held == ["no case notices `g` without `any`", "no case notices `g` without `down` in `any`"]
     heir = "faultwise: 1\nkind: provider\nprovider: heir\nextends: acme\n"
     sources = lay({"acme.yaml": HEAD + RULES + STRONG, "heir.yaml": heir}, shipped=False)
     policy = load(sources)
     assert all(Trials(policy).notices(mutant) for mutant in mutants(sources, policy))
+
+
+def test_a_rule_for_some_statuses_is_tried_for_all_of_their_class(lay: Callable[..., Sources]) -> None:
+    _, missed = trial(lay, WEAK)
+    assert "no case notices `acme-r` with `200` in `from`" in missed
+    assert "no case notices `acme-quota` with `5xx` in `status`" in missed
+
+
+def test_mutants_that_hold_more_easily_are_told_from_those_that_hold_less(lay: Callable[..., Sources]) -> None:
+    sources = lay({"acme.yaml": HEAD + RULES + WEAK}, shipped=False)
+    weakens = {f"{one.rule.id} {one.change}": one.weakens for one in mutants(sources, load(sources), ["acme.yaml"])}
+    assert weakens["acme-r without `none`"] and weakens["acme-quota without `phase`"]
+    assert weakens['acme-code without `code == "a"` in `when`'] and weakens["acme-other with `5xx` in `status`"]
+    assert not weakens["acme-quota without `spent` in `any`"] and not weakens["acme-r without `400` in `from`"]
+    assert not weakens['acme-code without `"x"` in `when`']
+
+
+@pytest.mark.parametrize(
+    ("when", "tried"),
+    [
+        ('code == "made_up"', True),
+        ('text has "used up" or code == "rate_limit_exceeded"', True),
+        ("attempt > 1", True),
+        ('code == "rate_limit_exceeded"', False),
+        ('type in ["rate_limit_error", "overloaded_error"]', False),
+        ('code == "503"', False),
+        ("inner_status == 503", False),
+        ("status in [429, 503] and outer exists", False),
+        ("status >= 500 and attempt > 1", False),
+        ('text has "used up" and code == "rate_limit_exceeded" or inner_status == 429', False),
+    ],
+)
+def test_a_rule_is_not_tried_for_a_200_where_its_words_make_that_another_status(
+    when: str, tried: bool, lay: Callable[..., Sources]
+) -> None:
+    rule = f"rules:\n  - {{id: acme-a, status: [429], when: '{when}', reason: unknown}}\n"
+    assert tried_for_200(lay, rule) is tried
+
+
+@pytest.mark.parametrize(("phase", "tried"), [("response", False), ("finish", False), ("[body, response]", True)])
+def test_nor_where_no_200_has_its_phase(phase: str, tried: bool, lay: Callable[..., Sources]) -> None:
+    rule = f"rules:\n  - {{id: acme-a, status: [429], phase: {phase}, reason: unknown}}\n"
+    assert tried_for_200(lay, rule) is tried
+
+
+def tried_for_200(lay: Callable[..., Sources], rule: str) -> bool:
+    sources = lay({"acme.yaml": HEAD + rule}, shipped=False)
+    return "with `200` in `status`" in {one.change for one in mutants(sources, load(sources))}
 
 
 @pytest.mark.parametrize(
@@ -114,4 +170,22 @@ def test_general_rules_and_rules_that_are_inherited_are_tried(lay: Callable[...,
     ],
 )
 def test_a_condition_loses_one_part_at_a_time(text: str, left: list[str]) -> None:
-    assert [dsl.source(node) for node, _ in weakened(dsl.parse(text))] == left
+    assert [dsl.source(node) for node, _, _ in changed(dsl.parse(text))] == left
+
+
+@pytest.mark.parametrize(
+    ("text", "weakens"),
+    [
+        ('code == "a" and type == "b"', True),
+        ('code == "a" or type == "b"', False),
+        ('not (code == "a" and type == "b")', False),
+        ('not (code == "a" or type == "b")', True),
+        ('code in ["a", "b"]', False),
+        ('text has any ["a", "b"]', False),
+        ('text has all ["a", "b"]', True),
+        ('code not in ["a", "b"]', True),
+        ('not code in ["a", "b"]', True),
+    ],
+)
+def test_a_part_less_weakens_a_condition_or_narrows_it(text: str, weakens: bool) -> None:
+    assert {sense for _, _, sense in changed(dsl.parse(text))} == {weakens}

@@ -220,3 +220,8 @@ def test_a_fine_answer_is_not_an_error(shipped: Policy) -> None:
         "proven": False,
         "policy": shipped.digest,
     }
+
+
+def test_waits_are_told_to_the_millisecond(shipped: Policy) -> None:
+    told = judge(shipped, status=429, headers={"retry-after": "59.99999904"}).to_json()
+    assert (told["stated_s"], told["cooldown_s"], told["retry_after_s"]) == (60.0, 60.0, 60.0)

@@ -74,8 +74,66 @@ def test_a_gateway_file_among_the_paths_is_held_against_its_own_rules(
     (folder / "gateway.yaml").write_text(GATEWAY.replace("connection: a", "connection: b"))
     assert main(["check", *ALONE, "gateway.yaml"]) == 1
     err = capsys.readouterr().err
-    assert "gateway.yaml:6:35: FW063 combo `coding`: unknown connection `b`" in err
-    assert "ACME_KEY" not in err
+    assert "gateway.yaml:6:35: FW063 combo `coding`: unknown connection `b`\n    help: known: a\n" in err
+
+
+def test_a_variable_that_is_not_set_is_a_warning_however_strict(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "gateway.yaml").write_text(GATEWAY)
+    monkeypatch.setenv("ACME_URL", "https://acme.example")
+    assert main(["check", "--strict", "--no-shipped", "gateway.yaml"]) == 0
+    out, err = capsys.readouterr()
+    assert err == (
+        "gateway.yaml:4:66: FW060 warning: the variable `ACME_KEY` is not set\n"
+        "    help: set ACME_KEY in the environment, or use `${file:/path}`\n"
+    )
+    assert out.endswith("1 warning\n")
+    monkeypatch.setenv("ACME_KEY", "s3cr3t")
+    assert main(["check", "--strict", "--no-shipped", "gateway.yaml"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_without_paths_the_gateway_file_here_is_checked_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "gateway.yaml").write_text(GATEWAY.replace("connection: a", "connection: b"))
+    assert main(["check", *ALONE]) == 1
+    assert "gateway.yaml:6:35: FW063 " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("provider", "meant"), [("acmee", "acme"), ("ACME", None), ("a-relay-of-mine", None), ("${ACME_URL}", None)]
+)
+def test_a_provider_that_is_called_nearly_like_a_known_one_is_a_warning(
+    folder: Path, capsys: pytest.CaptureFixture[str], provider: str, meant: str | None
+) -> None:
+    (folder / "gateway.yaml").write_text(GATEWAY.replace("provider: acme", f'provider: "{provider}"'))
+    assert main(["check", *ALONE, "gateway.yaml", "rules"]) == 0
+    err = capsys.readouterr().err
+    assert ("FW071" in err) is (meant is not None)
+    if meant:
+        assert "gateway.yaml:4:23: FW071 warning: no rule file is about the provider `acmee`" in err
+        assert "help: did you mean `acme`?" in err
+
+
+def test_the_nearest_connection_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = GATEWAY.replace("{id: a,", "{id: relay-one,").replace("connection: a", "connection: relay-on")
+    (folder / "gateway.yaml").write_text(text)
+    assert main(["check", *ALONE, "gateway.yaml"]) == 1
+    assert "unknown connection `relay-on`\n    help: did you mean `relay-one`?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["text", "github"])
+def test_form_and_expressions_of_all_files_are_reported_in_one_pass(
+    folder: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    (folder / "rules" / "acme.yaml").write_text(RULES.replace("reason:", "reson:"))
+    (folder / "rules" / "other.yaml").write_text(
+        RULES.replace("acme", "other").replace('any: ["used up"]', "when: txt == 1")
+    )
+    assert main(["check", *ALONE, "--format", form, "rules"]) == 1
+    said = "".join(capsys.readouterr())
+    for code in ("FW010", "FW020"):
+        assert code in said
 
 
 def test_a_gateway_file_beside_rules_is_no_rule_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +165,7 @@ def test_files_of_the_environment_count_where_no_path_is_given(
 ) -> None:
     monkeypatch.setenv("FAULTWISE_RULES", "nowhere")
     assert main(["check"]) == 1
-    assert "nowhere:0:0: FW001" in capsys.readouterr().err
+    assert "nowhere: FW001" in capsys.readouterr().err
     assert main(["check", *ALONE, "rules"]) == 0
 
 

@@ -117,14 +117,14 @@ def test_diff_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_side_that_does_not_load_is_wrong_usage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "nowhere", "rules"]) == 2
-    assert "nowhere:0:0: FW001" in capsys.readouterr().err
+    assert "nowhere: FW001" in capsys.readouterr().err
 
 
 def test_unmatched_gathers_and_gives_a_rule_that_works(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["unmatched", "log.jsonl", *ALONE, "--rules", "rules"]
     assert main([*words, "--provider", "Acme"]) == 0
     text = capsys.readouterr().out
-    assert "# 1 of 4 failures no rule knows, 1 kinds" in text
+    assert "# 1 of 4 failures no rule knows, 1 kind\n" in text
     assert "#      1  acme  400  -  flux <n> drained" in text
     (folder / "next").mkdir()
     (folder / "next" / "acme.yaml").write_text(text)
@@ -143,3 +143,9 @@ def test_unmatched_leaves_out_the_rare_and_is_there_as_json(folder: Path, capsys
     assert 'any: ["used up"]' in group["starter"] and "1 lines could not be read" in err
     assert main(["unmatched", "log.jsonl", *ALONE, "--min", "9"]) == 1
     assert "rules:" not in capsys.readouterr().out
+
+
+def test_unmatched_may_be_written_into_the_rules_it_reads(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "rules" / "other.yaml").write_text("")  # as the shell does before the command runs
+    assert main(["unmatched", *ALONE, "--rules", "rules", "log.jsonl"]) == 0
+    assert "provider: " in capsys.readouterr().out

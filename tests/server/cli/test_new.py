@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -18,6 +19,7 @@ def test_the_starter_passes_the_strictest_check_and_its_cases(
     out = capsys.readouterr().out
     assert f"wrote {folder}/acme.example.yaml" in out and f"faultwise check --strict {folder}" in out
     assert main(["check", "--strict", folder]) == 0
+    capsys.readouterr()
     assert main(["test", "--mutate", folder]) == 0, "a case holds every condition"
     first = (tmp_path / "my-rules" / "acme.example.yaml").read_text().splitlines()[0]
     named = tmp_path / "my-rules" / first.partition("$schema=")[2]
@@ -44,3 +46,14 @@ def test_what_cannot_be_written_or_named_is_wrong_usage(tmp_path: Path, capsys: 
     assert main(["new", "provider", "acme", "--dir", str(tmp_path / "file")]) == 2
     assert main(["new", "provider", "a b"]) == 2
     assert "`a b` is no name" in capsys.readouterr().err
+
+
+def test_a_key_is_shown_once_with_the_row_that_lets_it_in(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "key", "alice"]) == 0
+    out, err = capsys.readouterr()
+    key = out.strip()
+    assert key.startswith("fw-") and len(key) > 30 and key not in err
+    row = f'  - {{id: "alice", hash: sha256:{hashlib.sha256(key.encode()).hexdigest()}}}'
+    assert err.endswith(f"keys:\n{row}\n")
+    assert main(["new", "key", "alice"]) == 0
+    assert capsys.readouterr().out.strip() != key

@@ -78,7 +78,8 @@ def test_a_stopped_servers_file_does_as_well(file: Path, capsys: pytest.CaptureF
     ("arguments", "said"),
     [
         (["locks", "--file", "nowhere.db"], "no such file"),
-        (["locks", "--url", "http://127.0.0.1:1"], "127.0.0.1:1"),
+        (["locks", "--config", "nowhere.yaml"], "nowhere.yaml: No such file"),
+        (["locks", "--url", "http://127.0.0.1:1"], "http://127.0.0.1:1: Connection refused\n    help: is it running?"),
         (["reset"], "name --provider"),
         (["reset", "--all", "--model", "m"], "name --provider"),
         (["lock", "connection", "x", "--until", "whenever"], "`whenever` is not a time"),
@@ -87,6 +88,41 @@ def test_a_stopped_servers_file_does_as_well(file: Path, capsys: pytest.CaptureF
 def test_what_cannot_be_done_is_said(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert said in capsys.readouterr().err
+
+
+def test_the_address_is_that_of_the_gateway_file(
+    served: Gateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FAULTWISE_LISTEN", raising=False)
+    here = served.url.removeprefix("http://")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "gateway.yaml").write_text(f"listen: 0.0.0.0:{here.partition(':')[2]}\n")
+    assert main(["locks", "--config", str(other / "gateway.yaml")]) == 0
+    monkeypatch.chdir(other)
+    assert main(["locks"]) == 0
+    assert main(["reset", "--all"]) == 0
+    (other / "gateway.yaml").write_text("listen: 127.0.0.1:1\n")
+    monkeypatch.setenv("FAULTWISE_LISTEN", here)
+    assert main(["locks"]) == 0
+    monkeypatch.delenv("FAULTWISE_LISTEN")
+    capsys.readouterr()
+    assert main(["locks"]) == 2
+    assert "http://127.0.0.1:1 (from gateway.yaml): Connection refused" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("listen", "said"),
+    [("${HERE}", "is not an address"), ("127.0.0.1:0", "the port is chosen when the server starts")],
+)
+def test_an_address_that_a_gateway_file_does_not_give_has_to_be_named(
+    listen: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FAULTWISE_LISTEN", raising=False)
+    (tmp_path / "gateway.yaml").write_text(f'listen: "{listen}"\n')
+    assert main(["locks", "--config", str(tmp_path / "gateway.yaml")]) == 2
+    err = capsys.readouterr().err
+    assert said in err and "--url" in err
 
 
 def test_a_damaged_file_is_no_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

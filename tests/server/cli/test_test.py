@@ -59,6 +59,14 @@ def test_accuracy_is_printed_for_labelled_failures(
     assert "four, lenient                   1/3     33.3%" in capsys.readouterr().out
 
 
+def test_a_corpus_without_own_providers_is_read_as_if_from_strangers(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "corpus.jsonl").write_text(json.dumps(ROW))
+    assert main([*words, "--corpus", str(tmp_path / "corpus.jsonl"), "--without-own-provider"]) == 0
+    assert "four, lenient                   0/1      0.0%" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("line", ["{", "[1]", '{"status": 403}'])
 def test_a_corpus_that_cannot_be_read_is_wrong_usage(
     line: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -73,8 +81,30 @@ def test_a_condition_that_no_case_holds_is_a_finding(words: list[str], capsys: p
     assert main([*words, "--mutate"]) == 1
     out, err = capsys.readouterr()
     assert "acme.yaml:5:56: FW032 no case notices `acme-a` without `spent` in `any`" in err
-    assert "3 mutants, 1 that no case notices" in out
+    assert "9 mutants, 7 that no case notices: 6 of 7 weakenings, 1 of 2 narrowings" in out
     assert main([*words, "--mutate", "--sample", "0"]) == 0
+
+
+def test_failed_cases_are_annotations_where_a_code_host_reads_them(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "acme.yaml"
+    file.write_text(RULES.replace("not_rule: acme-a", "rule: acme-a"))
+    assert main([*words, "--format", "github"]) == 1
+    out, err = capsys.readouterr()
+    assert f"::error file={file},line=9,col=70,title=FW030::case `plain`: expected rule" in out and err == ""
+    assert "1 passed, 1 failed" in out
+
+
+def test_rules_that_do_not_load_are_told_in_the_format_asked_for(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "acme.yaml").write_text(RULES.replace("reason:", "reson:"))
+    assert main([*words, "--format", "github"]) == 1
+    assert capsys.readouterr().out.startswith("::error file=")
+    assert main([*words, "--format", "json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["cases"] == [] and {one["code"] for one in told["problems"]} == {"FW010"}
 
 
 def test_a_sample_is_the_same_for_the_same_seed(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,4 +124,4 @@ def test_everything_is_there_as_json(words: list[str], tmp_path: Path, capsys: p
     assert data["coverage"]["percent"] == 50.0
     assert {rule["id"]: rule["state"] for rule in data["coverage"]["rules"]}["acme-b"] == "never reached"
     assert data["corpus"][0] == {"name": "four, lenient", "right": 1, "total": 1}
-    assert (data["mutants"]["tried"], len(data["mutants"]["unnoticed"])) == (3, 1)
+    assert (data["mutants"]["tried"], data["mutants"]["weakenings"], len(data["mutants"]["unnoticed"])) == (9, 7, 7)

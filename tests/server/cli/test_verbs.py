@@ -117,7 +117,7 @@ def test_classify_garbage_still_gives_a_verdict(tmp_path: Path, capsys: pytest.C
         ([], "`status`: missing"),
         (["--status", "403", "--header", "nonsense"], "expected `Name: value`"),
         (["--status", "403", "--now", "yesterday"], "`yesterday` is not an RFC 3339 time"),
-        (["--status", "403", "--body", "@/nowhere/at/all"], "No such file"),
+        (["--status", "403", "--body", "@/nowhere/at/all"], "classify: /nowhere/at/all: No such file"),
         (["--kind", "exploded"], "`exploded` is none of"),
     ],
 )
@@ -155,7 +155,7 @@ def test_explain_shows_what_was_found_what_was_tried_and_where_numbers_come_from
         "用户额度不足",
         "agentrouter-quota-misstated  matched",
         "403 -> 429",
-        "60 s (restatement",
+        "cooldown          60 s (",
         "another target",
     ):
         assert part in text
@@ -195,3 +195,17 @@ def test_the_demo_survives(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
     assert "HTTP 403" in out and "Survived." in out and "requests the relay saw: 1" in out
+
+
+def test_without_a_verb_the_verbs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "run the proxy" in err
+
+
+def test_explain_asks_whether_another_provider_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--provider", "agentruter", "--status", "403"]) == 0
+    out, err = capsys.readouterr()
+    assert "did you mean `agentrouter`?" in err and "did you mean" not in out
+    assert main(["explain", "--provider", "a-relay-of-mine", "--status", "403"]) == 0
+    assert capsys.readouterr().err == ""

@@ -11,7 +11,7 @@ from faultwise.engine.policy.policy import Policy
 from faultwise.engine.state.lock import Exclusion, Lock
 from faultwise.engine.state.thresholds import Thresholds
 from faultwise.engine.verdict.verdict import Verdict
-from faultwise.server.proxy.answers import body, event, headers
+from faultwise.server.proxy.answers import RECOVERY, body, event, headers, recovery
 from faultwise.server.proxy.endpoint import ENDPOINTS
 from faultwise.server.proxy.outcome import Attempted, Excluded, Ledger, Outcome, Said, outcome
 from faultwise.server.proxy.target import Target, target
@@ -68,7 +68,7 @@ def one(shipped: Policy) -> Target:
 
 
 def attempted(one: Target, message: str = "slow down", **changes: Any) -> Attempted:
-    return Attempted(one, replace(VERDICT, **changes), Said(message))
+    return Attempted(one, VERDICT._replace(**changes), Said(message))
 
 
 def excluded(one: Target, left: float | None, word: str = "connection_cooldown", **changes: Any) -> Excluded:
@@ -145,3 +145,23 @@ def test_every_wire_has_a_body_and_an_event(endpoint: Any, one: Target) -> None:
     assert b"slow" in body(endpoint, found, Ledger([attempted(one)]), "id")
     sent = event(endpoint, found, True, 7, "id")
     assert sent.endswith(b"\n\n") and b'"bytes_sent": 7' in sent and b"slow\n" not in sent
+
+
+@pytest.mark.parametrize("status", [400, 404, 413, 415, 422, 431])
+def test_a_request_that_is_refused_as_it_is_has_to_be_mended(status: int) -> None:
+    for reason in ("model_missing", "invalid_request", "a-reason-of-the-operator"):
+        hint = recovery(Outcome(status, reason, Said("no")))
+        assert hint["action"] == "change_request" and "mend the request" in str(hint["next_step"])
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
+def test_what_says_nothing_against_the_request_may_be_sent_again(status: int) -> None:
+    assert recovery(Outcome(status, "made_up", Said("no")))["action"] == "retry"
+
+
+def test_no_reason_about_the_request_is_answered_with_trying_again(shipped: Policy) -> None:
+    for reason in shipped.reasons.values():
+        if reason.lock == "request" and reason.status not in (429, 499):
+            hint = recovery(Outcome(reason.status, reason.name, Said("no")))
+            assert hint["action"] == "change_request", reason.name
+    assert all(len(row) == 2 for row in RECOVERY.values())
