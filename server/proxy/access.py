@@ -6,7 +6,8 @@ import hmac
 from hashlib import sha256
 from urllib.parse import parse_qs, urlsplit
 
-from faultwise.server.settings import Key, is_loopback
+from faultwise.server.gateway import Key
+from faultwise.server.settings import is_loopback
 
 from .request import Pairs, Refused
 

@@ -18,7 +18,8 @@ from faultwise.engine.routing.record import Records
 from faultwise.engine.routing.strategies import STRATEGIES
 from faultwise.engine.state.lock import Identity
 from faultwise.engine.state.thresholds import BreakerLimits, Thresholds, thresholds
-from faultwise.server.settings import Choice, Connection, Key, Settings
+from faultwise.server.gateway import Choice, Connection, Key
+from faultwise.server.settings import Settings
 
 from .endpoint import Endpoint
 from .line import Bounds, Line

@@ -17,9 +17,9 @@ from faultwise.engine.state.state import State
 from faultwise.engine.verdict.decide import Decision
 from faultwise.engine.verdict.verdict import Verdict
 from faultwise.server.cell import Active
+from faultwise.server.gateway import Key
 from faultwise.server.journal.redact import redacted
 from faultwise.server.observer import Observer
-from faultwise.server.settings import Key
 
 from .access import presented
 from .attempt import Attempt, Opened

@@ -11,7 +11,7 @@ from faultwise.engine.routing.quota import Quota
 from faultwise.engine.routing.record import Record
 from faultwise.engine.state.lock import Identity
 from faultwise.engine.state.thresholds import Thresholds
-from faultwise.server.settings import Connection
+from faultwise.server.gateway import Connection
 
 from .endpoint import BEARER, CREDENTIALS, root
 from .line import Line

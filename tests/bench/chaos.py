@@ -51,7 +51,6 @@ def configuration(first: int, second: int, number: int) -> str:
     document = {
         "faultwise": 1,
         "kind": "gateway",
-        "state": "sqlite:////tmp/unused.db",
         "rules": ["rules"],
         "deadlines": {"connect": "2s", "first_byte": "2s", "first_content": "2s", "idle": "5s"},
         "limits": {"unread": f"{UNREAD:.0f}s"},

@@ -14,9 +14,10 @@ from jsonschema import Draft202012Validator
 from faultwise.engine.failure.record import AUTHS, LOCAL_KINDS, PHASES, TRANSPORT_KINDS, WIRES
 from faultwise.engine.policy.model import FAULTS, LAYERS, SCOPES
 from faultwise.engine.policy.schema import NAMES, schema
+from faultwise.engine.routing.strategies import STRATEGIES
 from faultwise.engine.verdict.verdict import Verdict
+from faultwise.server.gateway import Deadlines
 from faultwise.server.proxy.endpoint import ENDPOINTS
-from faultwise.server.settings import STRATEGIES, Deadlines
 
 
 def properties(made: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:

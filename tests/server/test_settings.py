@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from faultwise.engine.problem import PolicyError
+from faultwise.server.gateway import Deadlines
 from faultwise.server.secret import Secret
-from faultwise.server.settings import Deadlines, Settings, is_loopback, settings
+from faultwise.server.settings import Settings, is_loopback, settings
 
 HEAD = "faultwise: 1\nkind: gateway\n"
 ONE = "connections:\n  - {id: one, provider: acme, base_url: 'https://a.example/v1'}\n"

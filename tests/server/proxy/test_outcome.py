@@ -11,11 +11,11 @@ from faultwise.engine.policy.policy import Policy
 from faultwise.engine.state.lock import Exclusion, Lock
 from faultwise.engine.state.thresholds import Thresholds
 from faultwise.engine.verdict.verdict import Verdict
+from faultwise.server.gateway import Connection
 from faultwise.server.proxy.answers import RECOVERY, body, event, headers, recovery
 from faultwise.server.proxy.endpoint import ENDPOINTS
 from faultwise.server.proxy.outcome import Attempted, Excluded, Ledger, Outcome, Said, outcome
 from faultwise.server.proxy.target import Target, target
-from faultwise.server.settings import Connection
 
 VERDICT = Verdict(
     id=None,
