@@ -192,7 +192,8 @@ def _sources(roots: tuple[Path, ...]) -> Any:
     from faultwise.engine.policy.source import Sources, collect, shipped_root
 
     shipped = shipped_root().resolve()
-    found = collect([root for root in roots if root.resolve() != shipped], cases=True)
+    own = [root for root in roots if root.resolve() != shipped]
+    found = collect(own, cases=len(own) < len(roots))
     return Sources(tuple(file for file in found.files if file.shipped or _is_rules(file.data[:HEAD])))
 
 

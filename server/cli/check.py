@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """Report every problem at once; 1 where there is an error."""
     policy: Policy | None = None
     try:
-        given = named(options, options.paths, cases=True)
+        given = named(options, options.paths, cases=not options.paths)
     except PolicyError as error:
         report(error.problems, options.format)
         return FINDINGS

@@ -63,7 +63,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run every case; 1 where one fails, the rules do not load, or a gate is not met."""
     try:
-        files = sources(options, options.paths, cases=True)
+        files = sources(options, options.paths, cases=not options.paths)
         policy = compiled(files)
         own = {file.name for file in files.files if not file.shipped} if options.paths else None
         corpus = _accuracy(policy, options.corpus, options.without_own_provider) if options.corpus else ()

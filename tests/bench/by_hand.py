@@ -26,7 +26,14 @@ def agentrouter(failure: Failure) -> Answer:
     wait = waits(failure, message)
     if failure.status in (400, 403) and "额度不足" in message and "无权访问" not in message:
         return filled(
-            failure, 429, "quota_exhausted", "account", "connection", wait or 60.0, "body" if wait else "rule", wait
+            failure,
+            429,
+            "quota_exhausted",
+            "account",
+            "connection",
+            wait or 60.0,
+            "body" if wait else "restatement",
+            wait,
         )
     return filled(failure, failure.status, "auth_error", "credential", "connection", 120.0, "reason", wait)
 
