@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from .secret import Secret
 
 CREDENTIAL_PARTS = (b"auth", b"key", b"token", b"secret", b"cookie")  # of the names of headers that open something
-HIDDEN = 8  # characters from which on a credential is one
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +48,10 @@ class Connection:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """What must not be told to anybody: its credential, and headers that hold one.
-
-        What is shorter than any key (`EMPTY`, `ollama`, `none`) is a stand-in, and a word that messages may need.
-        """
+        """What must not be told to anybody: its credential, and headers that hold one."""
         found = [self.secret.reveal()] if self.secret is not None else []
         found += [text.decode() for name, text in self.headers if any(part in name for part in CREDENTIAL_PARTS)]
-        return tuple(text for text in found if len(text) >= HIDDEN)
+        return tuple(filter(None, found))
 
     @property
     def host(self) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from faultwise.server.secret import masked
+
 from .request import Pairs
 
 # RFC 9110 7.6.1: these, and what `Connection` names, are between two neighbours only.
@@ -54,9 +56,16 @@ def down(headers: Pairs, hidden: Iterable[str] = ()) -> list[tuple[bytes, bytes]
     named = _named(headers)
     dropped = NOT_DOWN | named if named else NOT_DOWN
     passed = [pair for pair in headers if pair[0] not in dropped and not pair[0].startswith(OURS)]
-    for secret in map(str.encode, hidden):
-        passed = [pair for pair in passed if secret not in pair[1] or pair[0] == b"content-type"]
+    for secret in hidden:
+        passed = [pair for pair in passed if pair[0] == b"content-type" or not _quotes(pair[1], secret)]
     return passed
+
+
+def _quotes(value: bytes, secret: str) -> bool:
+    if secret.encode() not in value:
+        return False
+    text = value.decode("utf-8", "replace")
+    return masked(text, (secret,)) != text
 
 
 def first(headers: Pairs, name: bytes) -> str:

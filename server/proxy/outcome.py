@@ -12,10 +12,10 @@ from typing import Any
 from faultwise.engine.failure.reading import Reading
 from faultwise.engine.state.lock import Exclusion
 from faultwise.engine.verdict.verdict import Verdict
+from faultwise.server.secret import masked
 
 from .target import Target
 
-HIDDEN = "***"
 CODES = {"slow_stream": "STREAM_THROUGHPUT_TOO_LOW"}  # what we call a failure that nobody said anything about
 MESSAGE_LIMIT = 2000  # characters of an upstream's message given on
 
@@ -177,12 +177,7 @@ def said(reading: Reading, hidden: Iterable[str] = ()) -> Said:
     """The upstream's own words in a response, innermost first, bounded, without the credentials it may quote."""
 
     def first(values: Sequence[str]) -> str | None:
-        if not values:
-            return None
-        text = values[0]
-        for secret in hidden:
-            text = text.replace(secret, HIDDEN)
-        return text
+        return masked(values[0], hidden) if values else None
 
     message = first(reading.message) or ""
     code = first(reading.code) or CODES.get(reading.kind or "")

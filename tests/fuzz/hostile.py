@@ -10,20 +10,12 @@ from itertools import count
 from random import Random
 from typing import Any
 
+from faultwise.engine.failure.record import LOCAL_KINDS, TRANSPORT_KINDS
+
 Row = dict[str, Any]
 
 STATUSES = (*range(200, 205), *range(400, 600), 301, 304, 100, 999)
-KINDS = (
-    "refused",
-    "reset",
-    "dns",
-    "tls",
-    "connect_timeout",
-    "first_byte_timeout",
-    "idle_timeout",
-    "truncated",
-    "client_gone",
-)
+KINDS = (*TRANSPORT_KINDS, *LOCAL_KINDS)
 WIRES = ("openai", "anthropic", "gemini", "other")
 AUTHS = (None, "api_key", "oauth", "session", "local", "none")
 SCRAPS = (

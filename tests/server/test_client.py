@@ -19,12 +19,6 @@ DONE = b"data: [DONE]\n\n"
 
 
 @pytest.fixture
-def a() -> Iterator[Upstream]:
-    with Upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
 def one(tmp_path: Path, a: Upstream) -> Iterator[Gateway]:
     with gateway(tmp_path, config([{"id": "one", "base_url": a.url}], limits={"heartbeat": "20ms"})) as made:
         yield made

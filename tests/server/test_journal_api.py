@@ -19,12 +19,6 @@ QUOTA = error(403, "用户额度不足")
 
 
 @pytest.fixture
-def a() -> Iterator[Upstream]:
-    with Upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
 def served(tmp_path: Path, a: Upstream) -> Iterator[Gateway]:
     """`coding`: a relay, then one that is well; `alone`: one nobody has rules for. Written to `log.jsonl`."""
     with Upstream(ok()) as b:

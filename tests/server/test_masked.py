@@ -22,18 +22,6 @@ PAGE = b"<!doctype html><html><head><title>502 Bad gateway</title></head></html>
 
 
 @pytest.fixture
-def a() -> Iterator[Upstream]:
-    with Upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
-def b() -> Iterator[Upstream]:
-    with Upstream(ok("from b")) as upstream:
-        yield upstream
-
-
-@pytest.fixture
 def pair(tmp_path: Path, a: Upstream, b: Upstream) -> Iterator[Gateway]:
     rows = [
         {"id": "relay", "provider": "agentrouter", "base_url": a.url},

@@ -21,12 +21,6 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture
-def a() -> Iterator[Upstream]:
-    with Upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
 def served(tmp_path: Path, a: Upstream) -> Iterator[Gateway]:
     """`coding`: a relay that fails as it is told, then one that is well."""
     with Upstream(ok()) as b:

@@ -19,18 +19,6 @@ from .gateway import Gateway, config, gateway, until
 
 
 @pytest.fixture
-def a() -> Iterator[Upstream]:
-    with Upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
-def b() -> Iterator[Upstream]:
-    with Upstream(ok("from b")) as upstream:
-        yield upstream
-
-
-@pytest.fixture
 def pair(tmp_path: Path, a: Upstream, b: Upstream) -> Iterator[Gateway]:
     """`relay` first, then `main`; `alone` is `relay` only."""
     rows = [

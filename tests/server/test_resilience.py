@@ -28,12 +28,6 @@ def a() -> Iterator[Upstream]:
         yield upstream
 
 
-@pytest.fixture
-def b() -> Iterator[Upstream]:
-    with Upstream(ok("from b")) as upstream:
-        yield upstream
-
-
 def rows(*upstreams: Upstream, **more: Any) -> list[dict[str, Any]]:
     return [{"id": f"c{number}", "base_url": one.url, **more} for number, one in enumerate(upstreams)]
 

@@ -8,23 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.upstream import Pause, Upstream, delta, ok, sse
+from tests.faults.upstream import Pause, Upstream, delta, sse
 
 from .gateway import Gateway, config, gateway
 
 WATCHDOG = {"enabled": True, "warm_up": "0s", "window": "1s", "bytes_per_second": 1000}
-
-
-@pytest.fixture
-def a() -> Iterator[Upstream]:
-    with Upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
-def b() -> Iterator[Upstream]:
-    with Upstream(ok("from b")) as upstream:
-        yield upstream
 
 
 @pytest.fixture

@@ -18,12 +18,6 @@ from .gateway import Gateway, config, gateway
 
 
 @pytest.fixture
-def a() -> Iterator[Upstream]:
-    with Upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
 def b() -> Iterator[Upstream]:
     with Upstream() as upstream:
         yield upstream
