@@ -122,8 +122,8 @@ def test_a_method_that_a_path_does_not_take_is_said(served: Gateway) -> None:
     assert answer.json()["detail"] == "`/v1/chat/completions` takes POST, not GET"
 
 
-def test_a_stand_in_for_a_credential_is_no_secret(tmp_path: Path) -> None:
-    with Upstream(error(400, "the model runner ollama wants a prompt")) as upstream:
-        rows = [{"id": "local", "base_url": upstream.url, "secret": "ollama"}]
+def test_a_short_credential_is_masked_and_leaves_the_letters_of_other_words(tmp_path: Path) -> None:
+    with Upstream(error(400, "the key k of this kind is unknown")) as upstream:
+        rows = [{"id": "local", "base_url": upstream.url, "secret": "k"}]
         with gateway(tmp_path, config(rows)) as made:
-            assert "ollama wants" in made.chat().json()["error"]["message"]
+            assert "the key *** of this kind is unknown" in made.chat().json()["error"]["message"]
